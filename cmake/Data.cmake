@@ -1,0 +1,17 @@
+# Weights and reference numbers travel compressed, so that a clone stays small; they are unpacked at configure
+# time, again when the archive changes.
+function(parallax_unpack archive folder)
+    file(SHA256 ${archive} hash)
+    get_filename_component(name ${archive} NAME_WE)
+    set(stamp ${folder}/.${name}.unpacked)
+    set(old "")
+    if(EXISTS ${stamp})
+        file(READ ${stamp} old)
+    endif()
+    if(NOT old STREQUAL hash)
+        message(STATUS "Unpacking ${archive}")
+        file(ARCHIVE_EXTRACT INPUT ${archive} DESTINATION ${folder})
+        file(WRITE ${stamp} ${hash})
+    endif()
+    set_property(DIRECTORY ${CMAKE_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${archive})
+endfunction()

@@ -1,0 +1,247 @@
+#include "engine/weights/safetensors_file.h"
+
+#include "engine/api/outcome.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <limits>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace engine {
+
+namespace {
+
+using Json = nlohmann::json;
+
+// The format's own limit on the header (safetensors reference implementation).
+constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
+
+struct TypeRow {
+    TensorType type;
+    const char *name;
+    std::size_t size;
+};
+constexpr std::array kTypes{
+    TypeRow{TensorType::BFloat16, "BF16", 2}, TypeRow{TensorType::Float16, "F16", 2},
+    TypeRow{TensorType::Float32, "F32", 4},   TypeRow{TensorType::Float64, "F64", 8},
+    TypeRow{TensorType::Int64, "I64", 8},     TypeRow{TensorType::Int32, "I32", 4},
+    TypeRow{TensorType::Int16, "I16", 2},     TypeRow{TensorType::Int8, "I8", 1},
+    TypeRow{TensorType::UInt8, "U8", 1},      TypeRow{TensorType::Bool, "BOOL", 1},
+    TypeRow{TensorType::Float8E4M3, "F8_E4M3", 1}, TypeRow{TensorType::Float8E5M2, "F8_E5M2", 1},
+};
+
+const TypeRow &row(TensorType type)
+{
+    return *std::find_if(kTypes.begin(), kTypes.end(), [type](const TypeRow &r) { return r.type == type; });
+}
+
+[[noreturn]] void refuse(std::string_view fileName, const std::string &what)
+{
+    throw EngineFailure(ErrorCode::ModelFiles,
+                        std::string(fileName) + " " + what + "; download the file again.");
+}
+
+std::uint64_t unsignedNumber(const Json &value, std::string_view fileName, const std::string &tensor)
+{
+    if (!value.is_number_unsigned())
+        refuse(fileName, "is damaged: tensor \"" + tensor + "\" has a size or offset that is not a whole number");
+    return value.get<std::uint64_t>();
+}
+
+// Bytes of the tensor by its shape; refuses products that do not fit.
+std::uint64_t shapeBytes(const TensorEntry &entry, std::string_view fileName, const std::string &tensor)
+{
+    std::uint64_t bytes = tensorTypeSize(entry.type);
+    for (const auto extent : entry.shape) {
+        const auto count = static_cast<std::uint64_t>(extent);
+        if (count != 0 && bytes > std::numeric_limits<std::uint64_t>::max() / count)
+            refuse(fileName, "is damaged: the shape of tensor \"" + tensor + "\" is absurd");
+        bytes *= count;
+    }
+    return bytes;
+}
+
+TensorEntry parseEntry(const std::string &name, const Json &value, std::uint64_t dataBytes, std::string_view fileName)
+{
+    if (!value.is_object() || !value.contains("dtype") || !value.contains("shape") || !value.contains("data_offsets"))
+        refuse(fileName, "is damaged: the entry of tensor \"" + name + "\" lacks dtype, shape or data_offsets");
+    TensorEntry entry;
+    const auto &typeName = value["dtype"];
+    const auto type = std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeRow &r) { return typeName == r.name; });
+    if (type == kTypes.end())
+        throw EngineFailure(ErrorCode::ModelFiles, std::string(fileName) + ": tensor \"" + name + "\" has the unknown type " +
+                                                       typeName.dump(-1, ' ', true, Json::error_handler_t::replace) +
+                                                       "; use a checkpoint in bf16, fp16 or fp32.");
+    entry.type = type->type;
+    if (!value["shape"].is_array())
+        refuse(fileName, "is damaged: the shape of tensor \"" + name + "\" is not a list");
+    for (const auto &extent : value["shape"]) {
+        const auto count = unsignedNumber(extent, fileName, name);
+        if (count > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+            refuse(fileName, "is damaged: the shape of tensor \"" + name + "\" is absurd");
+        entry.shape.push_back(static_cast<std::int64_t>(count));
+    }
+    const auto &offsets = value["data_offsets"];
+    if (!offsets.is_array() || offsets.size() != 2)
+        refuse(fileName, "is damaged: the offsets of tensor \"" + name + "\" are not a pair");
+    entry.begin = unsignedNumber(offsets[0], fileName, name);
+    entry.end = unsignedNumber(offsets[1], fileName, name);
+    if (entry.begin > entry.end || entry.end > dataBytes)
+        refuse(fileName, "is truncated or damaged: tensor \"" + name + "\" ends at byte " + std::to_string(entry.end) +
+                             " of a data part of " + std::to_string(dataBytes) + " bytes");
+    if (shapeBytes(entry, fileName, name) != entry.end - entry.begin)
+        refuse(fileName, "is damaged: the shape of tensor \"" + name + "\" does not fit its " +
+                             std::to_string(entry.end - entry.begin) + " bytes");
+    return entry;
+}
+
+// The tensors must tile the data part: no overlap, no hole.
+void checkTiling(const SafetensorsHeader &header, std::uint64_t dataBytes, std::string_view fileName)
+{
+    std::vector<std::pair<const TensorEntry *, const std::string *>> order;
+    order.reserve(header.tensors.size());
+    for (const auto &[name, entry] : header.tensors)
+        order.emplace_back(&entry, &name);
+    std::sort(order.begin(), order.end(), [](const auto &a, const auto &b) {
+        return std::pair(a.first->begin, a.first->end) < std::pair(b.first->begin, b.first->end);
+    });
+    std::uint64_t position = 0;
+    for (const auto &[entry, name] : order) {
+        if (entry->begin < position)
+            refuse(fileName, "is damaged: tensor \"" + *name + "\" overlaps the one before it");
+        if (entry->begin > position)
+            refuse(fileName, "is damaged: there is a hole before tensor \"" + *name + "\"");
+        position = entry->end;
+    }
+    if (position != dataBytes)
+        refuse(fileName, "is damaged: " + std::to_string(dataBytes - position) + " bytes at its end belong to no tensor");
+}
+
+// Finds a tensor named twice, which a parsed object would hide.
+Json parseStrict(std::string_view json, std::string_view fileName)
+{
+    std::vector<std::map<std::string, bool>> keys;
+    std::string repeated;
+    const auto watch = [&](int, Json::parse_event_t event, Json &parsed) {
+        if (event == Json::parse_event_t::object_start)
+            keys.emplace_back();
+        else if (event == Json::parse_event_t::object_end)
+            keys.pop_back();
+        else if (event == Json::parse_event_t::key && !keys.back().emplace(parsed.get<std::string>(), true).second)
+            repeated = parsed.get<std::string>();
+        return true;
+    };
+    Json root;
+    try {
+        root = Json::parse(json, watch);
+    } catch (const Json::exception &) {
+        refuse(fileName, "is damaged: its header is not JSON");
+    }
+    if (!repeated.empty())
+        refuse(fileName, "is damaged: \"" + repeated + "\" occurs twice in its header");
+    if (!root.is_object())
+        refuse(fileName, "is damaged: its header is not a JSON object");
+    return root;
+}
+
+class FileDescriptor {
+public:
+    explicit FileDescriptor(int value) : m_value(value) {}
+    ~FileDescriptor()
+    {
+        if (m_value >= 0)
+            close(m_value);
+    }
+    FileDescriptor(const FileDescriptor &) = delete;
+    FileDescriptor &operator=(const FileDescriptor &) = delete;
+    [[nodiscard]] int get() const { return m_value; }
+
+private:
+    int m_value;
+};
+
+} // namespace
+
+const char *tensorTypeName(TensorType type)
+{
+    return row(type).name;
+}
+
+std::size_t tensorTypeSize(TensorType type)
+{
+    return row(type).size;
+}
+
+SafetensorsHeader parseSafetensorsHeader(std::string_view json, std::uint64_t dataBytes, std::string_view fileName)
+{
+    const auto root = parseStrict(json, fileName);
+    SafetensorsHeader header;
+    for (const auto &[name, value] : root.items()) {
+        if (name == "__metadata__") {
+            if (!value.is_object())
+                refuse(fileName, "is damaged: its metadata is not a JSON object");
+            for (const auto &[key, text] : value.items()) {
+                if (!text.is_string())
+                    refuse(fileName, "is damaged: its metadata holds something that is not text");
+                header.metadata.emplace(key, text.get<std::string>());
+            }
+            continue;
+        }
+        header.tensors.emplace(name, parseEntry(name, value, dataBytes, fileName));
+    }
+    checkTiling(header, dataBytes, fileName);
+    return header;
+}
+
+SafetensorsFile::SafetensorsFile(const std::filesystem::path &file) : m_path(file)
+{
+    const auto name = file.filename().string();
+    const FileDescriptor descriptor(open(file.c_str(), O_RDONLY | O_CLOEXEC)); // NOLINT(cppcoreguidelines-pro-type-vararg)
+    if (descriptor.get() < 0)
+        throw EngineFailure(ErrorCode::ModelFiles,
+                            file.string() + " cannot be opened (" + std::strerror(errno) + "); check the path.");
+    struct stat status {};
+    if (fstat(descriptor.get(), &status) != 0 || !S_ISREG(status.st_mode))
+        throw EngineFailure(ErrorCode::ModelFiles, file.string() + " is not a regular file; check the path.");
+    m_bytes = static_cast<std::uint64_t>(status.st_size);
+    if (m_bytes < sizeof(std::uint64_t))
+        refuse(name, "is truncated: it holds " + std::to_string(m_bytes) + " bytes");
+    void *mapping = mmap(nullptr, m_bytes, PROT_READ, MAP_SHARED, descriptor.get(), 0);
+    if (mapping == MAP_FAILED)
+        throw EngineFailure(ErrorCode::ModelFiles, file.string() + " cannot be mapped into memory (" +
+                                                       std::strerror(errno) + "); close other programs and try again.");
+    m_mapping = static_cast<const std::byte *>(mapping);
+    try {
+        std::uint64_t headerBytes = 0; // little endian, as this machine
+        std::memcpy(&headerBytes, m_mapping, sizeof(headerBytes));
+        if (headerBytes > kMaxHeaderBytes || headerBytes > m_bytes - sizeof(headerBytes))
+            refuse(name, "is truncated or no safetensors file: its header should take " + std::to_string(headerBytes) +
+                             " bytes, the file has " + std::to_string(m_bytes));
+        m_dataOffset = sizeof(headerBytes) + headerBytes;
+        const std::string_view json(reinterpret_cast<const char *>(m_mapping) + sizeof(headerBytes), headerBytes);
+        m_header = parseSafetensorsHeader(json, m_bytes - m_dataOffset, name);
+    } catch (...) {
+        munmap(mapping, m_bytes);
+        throw;
+    }
+}
+
+SafetensorsFile::~SafetensorsFile()
+{
+    munmap(const_cast<std::byte *>(m_mapping), m_bytes);
+}
+
+std::span<const std::byte> SafetensorsFile::data(const TensorEntry &entry) const
+{
+    return {m_mapping + m_dataOffset + entry.begin, static_cast<std::size_t>(entry.end - entry.begin)};
+}
+
+} // namespace engine
