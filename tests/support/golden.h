@@ -23,7 +23,7 @@ public:
     explicit Table(const char *topic) : Table(std::string_view(topic)) {}
     [[nodiscard]] bool has(std::string_view name) const;
     [[nodiscard]] std::vector<std::int64_t> shape(std::string_view name) const;
-    [[nodiscard]] std::vector<float> floats(std::string_view name) const; // float32, bfloat16 and float16 tensors
+    [[nodiscard]] std::vector<float> floats(std::string_view name) const;          // any float tensor
     [[nodiscard]] std::vector<std::int64_t> integers(std::string_view name) const; // int64, int32, uint8
     [[nodiscard]] const engine::SafetensorsFile &file() const { return m_file; }
 
