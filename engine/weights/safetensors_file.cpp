@@ -1,15 +1,15 @@
 #include "engine/weights/safetensors_file.h"
 
 #include "engine/api/outcome.h"
+#include "engine/api/published_file.h"
 #include "engine/weights/checked_json.h"
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <sys/mman.h>
@@ -237,12 +237,6 @@ std::span<const std::byte> SafetensorsFile::data(const TensorEntry &entry) const
 
 namespace {
 
-[[noreturn]] void refuseWriting(const std::filesystem::path &file, const std::string &reason)
-{
-    throw EngineFailure(ErrorCode::Output, file.string() + " cannot be written (" + reason +
-                                               "); free some space or choose another place.");
-}
-
 // The length and the header, padded with blanks so that the data part starts at a multiple of eight.
 std::string headerOf(const std::vector<const TensorToWrite *> &order)
 {
@@ -270,35 +264,6 @@ std::string headerOf(const std::vector<const TensorToWrite *> &order)
     return bytes + json;
 }
 
-bool writeAll(int descriptor, std::span<const std::byte> bytes)
-{
-    while (!bytes.empty()) {
-        const auto written = write(descriptor, bytes.data(), bytes.size());
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        bytes = bytes.subspan(static_cast<std::size_t>(written));
-    }
-    return true;
-}
-
-// Renames on the same file system, and makes the new name durable.
-bool publish(const std::filesystem::path &temporary, const std::filesystem::path &file, bool overwrite)
-{
-    int result = -1;
-    if (!overwrite) {
-        result = renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, file.c_str(), RENAME_NOREPLACE);
-        if (result != 0 && errno != EINVAL && errno != ENOSYS)
-            return false;
-    }
-    if (result != 0 && std::rename(temporary.c_str(), file.c_str()) != 0) // also file systems without that flag
-        return false;
-    const auto folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
-    const FileDescriptor descriptor(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); // NOLINT(*-vararg)
-    return descriptor.get() < 0 || fsync(descriptor.get()) == 0 || errno == EINVAL;
-}
-
 } // namespace
 
 void writeSafetensors(const std::filesystem::path &file, const std::vector<TensorToWrite> &tensors, bool overwrite)
@@ -311,31 +276,17 @@ void writeSafetensors(const std::filesystem::path &file, const std::vector<Tenso
     std::stable_sort(order.begin(), order.end(),
                      [](const auto *a, const auto *b) { return tensorTypeSize(a->type) > tensorTypeSize(b->type); });
     const auto header = headerOf(order);
-    if (std::error_code ignored; !overwrite && std::filesystem::exists(file, ignored))
-        throw EngineFailure(ErrorCode::Output,
-                            file.string() + " exists already; choose another name or allow overwriting.");
-    static std::atomic<int> counter{0};
-    auto temporary = file;
-    temporary += "." + std::to_string(getpid()) + "-" + std::to_string(counter++) + ".part";
-    {
-        const FileDescriptor descriptor(
-            open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666)); // NOLINT(*-vararg)
-        if (descriptor.get() < 0)
-            refuseWriting(file, lastSystemError());
-        bool written = writeAll(descriptor.get(), std::as_bytes(std::span(header)));
-        for (const auto *tensor : order)
-            written = written && writeAll(descriptor.get(), tensor->data);
-        if (!written || fsync(descriptor.get()) != 0) {
-            const auto reason = lastSystemError();
-            unlink(temporary.c_str());
-            refuseWriting(file, reason);
-        }
-    }
-    if (!publish(temporary, file, overwrite)) {
-        const auto reason = lastSystemError();
-        unlink(temporary.c_str());
-        refuseWriting(file, reason);
-    }
+    PublishedFile output(file, overwrite);
+    std::ofstream stream(output.temporaryPath(), std::ios::binary | std::ios::trunc);
+    stream.write(header.data(), static_cast<std::streamsize>(header.size()));
+    for (const auto *tensor : order)
+        stream.write(reinterpret_cast<const char *>(tensor->data.data()),
+                     static_cast<std::streamsize>(tensor->data.size()));
+    stream.close();
+    if (!stream)
+        throw EngineFailure(ErrorCode::Output, file.string() + " could not be written (" + lastSystemError() +
+                                                   "); free some space or choose another place.");
+    output.publish();
 }
 
 } // namespace engine
