@@ -9,7 +9,6 @@
 #include <cstring>
 #include <memory>
 #include <png.h>
-#include <strings.h>
 #include <system_error>
 #include <vector>
 

@@ -25,15 +25,13 @@ av::Owned<AVCodecContext> openAac()
     return context;
 }
 
-av::Owned<SwrContext> makeResampler(const AVCodecContext &codec, int rate, int channels)
+av::Owned<SwrContext> makeResampler(const AVCodecContext &codec, int rate)
 {
-    AVChannelLayout from{};
-    AVChannelLayout to{};
-    av_channel_layout_default(&from, channels);
-    av_channel_layout_default(&to, 2);
+    AVChannelLayout stereo{};
+    av_channel_layout_default(&stereo, 2);
     SwrContext *made = nullptr;
-    av::require(swr_alloc_set_opts2(&made, &to, codec.sample_fmt, codec.sample_rate, &from, AV_SAMPLE_FMT_FLTP, rate, 0,
-                                    nullptr),
+    av::require(swr_alloc_set_opts2(&made, &stereo, codec.sample_fmt, codec.sample_rate, &stereo, AV_SAMPLE_FMT_FLTP,
+                                    rate, 0, nullptr),
                 "swr_alloc_set_opts2");
     av::Owned<SwrContext> resampler(made);
     av::require(swr_init(resampler.get()), "swr_init");
@@ -43,7 +41,7 @@ av::Owned<SwrContext> makeResampler(const AVCodecContext &codec, int rate, int c
 } // namespace
 
 SoundEncoder::SoundEncoder(int rate, int channels)
-    : m_channels(channels), m_codec(openAac()), m_resampler(makeResampler(*m_codec, rate, channels))
+    : m_channels(channels), m_codec(openAac()), m_resampler(makeResampler(*m_codec, rate))
 {
 }
 
@@ -64,11 +62,10 @@ void SoundEncoder::convert(const std::uint8_t **input, int count)
 void SoundEncoder::append(std::span<const float> samples)
 {
     const auto count = samples.size() / static_cast<std::size_t>(m_channels);
-    std::vector<const std::uint8_t *> input;
-    for (int channel = 0; channel < m_channels; ++channel) {
-        input.push_back(
-            reinterpret_cast<const std::uint8_t *>(samples.data() + static_cast<std::size_t>(channel) * count));
-    }
+    const auto *left = reinterpret_cast<const std::uint8_t *>(samples.data());
+    // One channel is heard from both sides, as loud as it was.
+    const auto *right = m_channels == 1 ? left : left + count * sizeof(float);
+    std::array<const std::uint8_t *, 2> input{left, right};
     convert(input.data(), static_cast<int>(count));
 }
 

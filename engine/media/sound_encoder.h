@@ -16,7 +16,7 @@ public:
     static constexpr int kRate = 48'000;
     static constexpr int kBitRate = 256'000;
 
-    SoundEncoder(int rate, int channels); // of the samples that will come
+    SoundEncoder(int rate, int channels); // of the samples that will come; 1 or 2 channels
 
     [[nodiscard]] const AVCodecContext &codec() const { return *m_codec; }
     // samples: [channels, samples]

@@ -159,8 +159,8 @@ std::uint64_t VideoEncoder::checkFormat(const VideoFormat &format)
         refuse("A video needs at least one frame; choose a number of frames above 0.");
     if (!(format.fps >= 0.1 && format.fps <= 1000))
         refuse("A video needs between 0.1 and 1000 frames a second; choose another frame rate.");
-    if (format.soundRate < 0 || (format.soundRate > 0 && (format.soundChannels < 1 || format.soundChannels > 8)))
-        refuse("Sound of " + std::to_string(format.soundChannels) + " channels cannot be stored; it takes 1 to 8.");
+    if (format.soundRate < 0 || (format.soundRate > 0 && (format.soundChannels < 1 || format.soundChannels > 2)))
+        refuse("Sound of " + std::to_string(format.soundChannels) + " channels cannot be stored; it takes 1 or 2.");
     const double pixels = 1.0 * format.width * format.height * format.frames;
     const double soundBytes = format.soundRate > 0 ? SoundEncoder::kBitRate / 8.0 * format.frames / format.fps : 0;
     return kContainerBytes + static_cast<std::uint64_t>(kBytesPerPixel * pixels + soundBytes);

@@ -4,10 +4,10 @@
 #include "tests/support/golden.h"
 
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <malloc.h>
 #include <set>
 
@@ -22,7 +22,7 @@ using namespace media;
 constexpr double kLumaDecibels = 45;
 constexpr int kPatchLevels = 3;       // of 255, after decoding by BT.709
 constexpr double kMeanLevels = 2;     // of 255, each channel's mean over a clip
-constexpr double kSpeedSeconds = 0.3; // 25 frames of 224x128
+constexpr double kSpeedSeconds = 0.3; // of all processors together, 25 frames of 224x128
 
 const std::string kRecord = "{\"prompt\":\"港の夕暮れ 🌇 — \\\"quoted\\\"\nsecond line\",\"seed\":4294967295}";
 
@@ -188,11 +188,11 @@ TEST_F(ClipFile, HasTheSameBytesEveryTime)
 TEST_F(ClipFile, IsWrittenFast)
 {
     const auto scene = demoFrames("d1.safetensors");
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = std::clock(); // what other programs take does not count
     ASSERT_EQ(encode(file("clip.mp4"), scene, 12), "");
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    std::printf("%d frames of %dx%d: %.3f s\n", scene.frames, scene.width, scene.height, seconds.count());
-    EXPECT_LT(seconds.count(), kSpeedSeconds);
+    const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    std::printf("%d frames of %dx%d: %.3f s of processor time\n", scene.frames, scene.width, scene.height, seconds);
+    EXPECT_LT(seconds, kSpeedSeconds);
 }
 
 std::string outputOf(const std::string &command)
