@@ -26,12 +26,18 @@ bool isThere(const fs::path &path)
     return fs::exists(path, ignored);
 }
 
+// Without a trailing slash, and links left as the person wrote them.
+fs::path wholePath(const fs::path &folder)
+{
+    const auto whole = fs::absolute(folder).lexically_normal();
+    return whole.has_filename() ? whole : whole.parent_path();
+}
+
 bool isPartOfModel(const fs::path &folder)
 {
     constexpr std::array<std::string_view, 5> kParts{"transformer", "vae", "text_tokenizer", "scheduler",
                                                      "sound_tokenizer"};
-    std::error_code ignored;
-    const auto whole = fs::weakly_canonical(folder, ignored);
+    const auto whole = wholePath(folder);
     for (const auto part : kParts) {
         if (whole.filename() == part && isThere(whole.parent_path() / "transformer"))
             return true;
@@ -60,9 +66,9 @@ void checkLayout(const fs::path &folder)
                " has no transformer/, which holds the network; download that folder too.");
     if (isPartOfModel(folder))
         refuse(folder.string() + " is one part of a model; give the folder above it, " +
-               fs::weakly_canonical(folder, ignored).parent_path().string() + ".");
+               wholePath(folder).parent_path().string() + ".");
     if (const auto config = folder / "config.json"; isThere(config)) {
-        const ConfigReader file(readTextFile(config), folder.filename().string() + "/config.json");
+        const ConfigReader file(readTextFile(config), wholePath(folder).filename().string() + "/config.json");
         file.requireClass({"Cosmos3OmniTransformer"}, "Cosmos3OmniPipeline models");
         refuse(folder.string() + " is only a part of a model; give the folder that holds model_index.json.");
     }
