@@ -5,6 +5,7 @@
 #include "app/cli/value_or_throw.h"
 #include "engine/api/request_check.h"
 
+#include <algorithm>
 #include <sstream>
 #include <utility>
 
@@ -124,10 +125,10 @@ std::string shortText(const std::string &text)
 std::string guidanceText(const engine::ResolvedRequest &resolved)
 {
     std::ostringstream text;
-    const auto [low, high] = std::ranges::minmax(resolved.guidance);
-    text << "guidance " << low;
-    if (low != high)
-        text << " to " << high;
+    const auto [low, high] = std::minmax_element(resolved.guidance.begin(), resolved.guidance.end());
+    text << "guidance " << *low;
+    if (*low != *high)
+        text << " to " << *high;
     if (resolved.guidanceInterval)
         text << " for time steps between " << resolved.guidanceInterval->low << " and "
              << resolved.guidanceInterval->high;

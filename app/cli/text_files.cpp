@@ -3,10 +3,9 @@
 #include "app/cli/value_or_throw.h"
 #include "engine/media/video_metadata.h"
 
-#include <algorithm>
+#include <array>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 
 namespace app {
 
