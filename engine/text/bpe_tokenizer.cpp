@@ -184,9 +184,10 @@ BpeTokenizer::State::State(TokenizerData source) : data(std::move(source))
         const bool changes = token.normalized && data.normalizesToNfc;
         auto &matcher = token.normalized ? normalizedTokens : rawTokens;
         if (!matcher.add(changes ? normalizedToNfc(token.content) : token.content, token))
-            throw EngineFailure(ErrorCode::ModelFiles,
-                                data.fileName + " has two added tokens that normalise to \"" + token.content +
-                                    "\", so that its meaning is open; use tokenizer files as the publisher ships them.");
+            throw EngineFailure(
+                ErrorCode::ModelFiles,
+                data.fileName + " has two added tokens that normalise to \"" + token.content +
+                    "\", so that its meaning is open; use tokenizer files as the publisher ships them.");
     }
     for (const auto &expression : data.splitExpressions)
         patterns.emplace_back(expression, data.fileName);
