@@ -67,6 +67,7 @@ TEST_F(TokenizerJson, ThatIsNotJsonIsRefused)
     EXPECT_THAT(refusedText("[1, 2]"), HasSubstr("not an object"));
     EXPECT_THAT(refusedText("{\"a\": \"\xFF\"}"), HasSubstr("is not valid JSON"));
     EXPECT_THAT(refusedText(std::string(100'000, '[')), HasSubstr("is not valid JSON"));
+    EXPECT_THAT(refusedText("{\"version\": 1e999}"), HasSubstr("a number that is too large"));
 }
 
 TEST_F(TokenizerJson, WithIdsOutOfRangeIsRefused)

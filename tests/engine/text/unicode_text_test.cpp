@@ -1,5 +1,5 @@
 #include "engine/text/byte_alphabet.h"
-#include "engine/text/utf8.h"
+#include "engine/text/unicode_text.h"
 
 #include <gtest/gtest.h>
 
