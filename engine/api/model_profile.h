@@ -1,16 +1,26 @@
 #pragma once
 
 #include "engine/api/generation_request.h"
+#include "engine/api/outcome.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace engine {
 
+struct Range {
+    double low = 0;
+    double high = 0;
+    [[nodiscard]] bool contains(double value) const { return low <= value && value <= high; }
+};
+
 struct SizeTier {
     std::string name; // "256", "480", "720"; the name is not the height
     std::vector<PixelSize> sizes;
+    Range trainedFrames{1, 1e9}; // a warning outside
 };
 
 struct ModeDefaults {
@@ -20,11 +30,6 @@ struct ModeDefaults {
     int steps = 35;
     double guidance = 6;
     double flowShift = 10;
-};
-
-struct Range {
-    double low = 0;
-    double high = 0;
 };
 
 // What one checkpoint allows and what it takes by default: data from resources/model_profiles.json and the
@@ -45,14 +50,32 @@ struct ModelProfile {
     std::vector<SizeTier> tiers; // published sizes, what forms offer
     ModeDefaults video;
     ModeDefaults image;
-    std::string defaultNegativePrompt;           // for video; "" where the model has none
-    std::string defaultNegativeNote;             // why the default is not the published one, "" when it is
-    Range trainedFrames{1, 1e9};                 // a warning outside
-    Range trainedFps{1, 1e9};                    // a warning outside
+    std::string defaultNegativePrompt;      // for video; "" where the model has none
+    std::string defaultNegativeNote;        // why the default is not the published one, "" when it is
+    std::string defaultImageNegativePrompt; // for images; "" where the model has none
+    Range trainedFrames{1, 1e9};            // a warning outside, for sizes of no tier
+    Range trainedFps{1, 1e9};               // a warning outside
     bool useSystemPrompt = false;
     int maxTextTokens = 4096; // both suffix tokens included
 
     [[nodiscard]] const ModeDefaults &defaults(Mode mode) const { return mode == Mode::TextToImage ? image : video; }
 };
+
+// What a checkpoint's configuration says about which model it is.
+struct ModelMarks {
+    std::string backbone; // "qwen", or "nemotron" for Edge-like networks
+    std::int64_t hiddenSize = 0;
+    std::int64_t layers = 0;
+    std::int64_t heads = 0;
+    std::int64_t keyValueHeads = 0;
+    std::int64_t headDim = 0;
+    std::int64_t spatialFactor = 16;
+    bool hasSound = false; // of no weight in the choice: a checkpoint without its sound parts is the same model
+};
+
+// The known profile whose marks are equal, or the backbone's family without a name of its own. The fields "from the
+// checkpoint's configuration" are left to the caller. A defaultNegativePrompt that begins with "file:" names a file
+// of the checkpoint that holds the text. Errors (ModelFiles): `profilesFile` is missing or damaged.
+std::variant<ModelProfile, EngineError> profileFor(const ModelMarks &marks, const std::filesystem::path &profilesFile);
 
 } // namespace engine

@@ -12,13 +12,22 @@
 
 namespace engine {
 
-enum class ErrorCode { InvalidRequest, ModelFiles, MissingLibrary, OutOfMemory, Device, Communication, Output, Internal };
+enum class ErrorCode {
+    InvalidRequest,
+    ModelFiles,
+    MissingLibrary,
+    OutOfMemory,
+    Device,
+    Communication,
+    Output,
+    Internal
+};
 
 struct EngineError {
     ErrorCode code = ErrorCode::Internal;
-    std::string message; // one sentence for a person: names the thing and says what to do
-    std::string detail;  // what a developer needs: file, call, rank
-    int rank = -1;       // the rank it happened on, -1 when it was none
+    std::string message;  // one sentence for a person: names the thing and says what to do
+    std::string detail{}; // what a developer needs: file, call, rank
+    int rank = -1;        // the rank it happened on, -1 when it was none
     bool needsRestart = false;
 };
 

@@ -2,15 +2,15 @@
 
 #include "engine/api/generation_request.h"
 
-#include <cstdint>
 #include <vector>
 
 namespace engine {
 
-// Noise levels of a run: steps + 1 sigmas (fp32, the last is 0) and the integer timestep the network sees at each step.
+// Noise levels of a run: steps + 1 sigmas (fp32, the last is 0) and the timestep the network sees at each step, a whole
+// number except for a fixed list.
 struct SigmaSchedule {
     std::vector<float> sigmas;
-    std::vector<std::int64_t> timesteps;
+    std::vector<double> timesteps; // 0..1000
     [[nodiscard]] int steps() const { return static_cast<int>(timesteps.size()); }
 };
 
@@ -26,11 +26,14 @@ SigmaSchedule nativeSchedule(int steps, double shift);
 SigmaSchedule diffusersFlowSchedule(int steps, double shift);
 // The published scheduler files of Nano and Super: rho = 7 between the two sigmas, then sigma/(sigma+1). Ignores shift.
 SigmaSchedule karrasSchedule(int steps, KarrasRange range);
-// A fixed list (distilled checkpoints): sigmas given, timesteps 1000*sigma truncated.
+// A fixed list (distilled checkpoints): sigmas given without the final 0, timesteps 1000*sigma, not truncated (cosmos3
+// reference 14).
 SigmaSchedule explicitSchedule(const std::vector<double> &sigmas);
+// steps >= 1, shift > 0.
 SigmaSchedule sigmaSchedule(SigmaGrid grid, int steps, double shift, KarrasRange range);
 
 // Guidance of every step: the request's scale where the step's timestep lies strictly inside the interval, else 1.
+// Throws EngineFailure(InvalidRequest) unless the request has one scale per step.
 std::vector<double> guidancePerStep(const ResolvedRequest &request, const SigmaSchedule &schedule);
 
 } // namespace engine

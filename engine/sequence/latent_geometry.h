@@ -20,11 +20,13 @@ struct LatentGeometry {
     [[nodiscard]] std::int64_t tokens() const { return visionTokens() + soundTokens; }
 };
 
-// Pixel sizes must be multiples of spatialFactor, frames 1 + a multiple of temporalFactor.
+// Pixel sizes must be multiples of spatialFactor, frames 1 + a multiple of temporalFactor; throws
+// EngineFailure(InvalidRequest) otherwise. Channels, patch and sound tokens are left to the caller.
 LatentGeometry latentGeometry(std::int64_t width, std::int64_t height, std::int64_t frames, std::int64_t spatialFactor,
                               std::int64_t temporalFactor);
 
-// Sound latent count of a clip: ceil(int(frames / fps * sampleRate) / hop) (the framework's rule, cosmos3 reference 11).
+// Sound latent count of a clip: ceil(int(frames / fps * sampleRate) / hop) (the framework's rule, cosmos3 reference
+// 11).
 std::int64_t soundTokenCount(std::int64_t frames, double fps, int sampleRate, int hopSize);
 
 } // namespace engine

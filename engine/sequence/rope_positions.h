@@ -29,8 +29,12 @@ struct PositionRules {
 Positions textPositions(std::int64_t tokens);
 // Latent tokens in t, h, w order; `textTokens` includes both suffix tokens. Formed in fp32 as
 // (i / (fps/4)) * (24/4) + offset, each operation rounded (cosmos3 reference 3.4).
-Positions visionPositions(const LatentGeometry &geometry, std::int64_t textTokens, double fps, const PositionRules &rules);
+Positions visionPositions(const LatentGeometry &geometry, std::int64_t textTokens, double fps,
+                          const PositionRules &rules);
 Positions soundPositions(std::int64_t tokens, std::int64_t textTokens, const PositionRules &rules);
+// One action a pixel frame, the first belonging to pixel frame `firstFrame` (1: actions lead from frame to frame).
+Positions actionPositions(std::int64_t tokens, std::int64_t textTokens, double fps, const PositionRules &rules,
+                          std::int64_t firstFrame = 1);
 
 // Inverse frequencies theta^(-2k/headDim), k < headDim/2, fp32.
 std::vector<float> inverseFrequencies(std::int64_t headDim, double theta);
@@ -45,6 +49,7 @@ struct RotaryTable {
     std::vector<float> cos;
     std::vector<float> sin;
 };
-RotaryTable rotaryTable(const Positions &positions, std::int64_t headDim, double theta, const std::vector<int> &mropeSection);
+RotaryTable rotaryTable(const Positions &positions, std::int64_t headDim, double theta,
+                        const std::vector<int> &mropeSection);
 
 } // namespace engine

@@ -50,6 +50,8 @@ public:
     [[nodiscard]] std::span<const std::byte> data(const TensorEntry &entry) const;
 
 private:
+    void readHeader(std::string_view name);
+
     std::filesystem::path m_path;
     SafetensorsHeader m_header;
     std::uint64_t m_bytes = 0;

@@ -81,6 +81,8 @@ std::vector<float> Table::floats(std::string_view name) const
     switch (entry.type) {
     case engine::TensorType::Float32:
         return read<float>(bytes);
+    case engine::TensorType::Float64:
+        return convert<float>(read<double>(bytes));
     case engine::TensorType::BFloat16: {
         std::vector<float> values;
         for (const auto bits : read<std::uint16_t>(bytes))
@@ -128,7 +130,8 @@ std::string json(std::string_view topic)
 double relativeError(std::span<const float> a, std::span<const float> reference)
 {
     if (a.size() != reference.size())
-        throw std::invalid_argument("sizes differ: " + std::to_string(a.size()) + " and " + std::to_string(reference.size()));
+        throw std::invalid_argument("sizes differ: " + std::to_string(a.size()) + " and " +
+                                    std::to_string(reference.size()));
     double difference = 0;
     double norm = 0;
     for (std::size_t i = 0; i < a.size(); ++i) {
@@ -144,7 +147,8 @@ double relativeError(std::span<const float> a, std::span<const float> reference)
 double largestRelativeError(std::span<const float> a, std::span<const float> reference)
 {
     if (a.size() != reference.size())
-        throw std::invalid_argument("sizes differ: " + std::to_string(a.size()) + " and " + std::to_string(reference.size()));
+        throw std::invalid_argument("sizes differ: " + std::to_string(a.size()) + " and " +
+                                    std::to_string(reference.size()));
     double difference = 0;
     double largest = 0;
     for (std::size_t i = 0; i < a.size(); ++i) {
