@@ -12,14 +12,19 @@ namespace engine {
 namespace {
 
 using Json = nlohmann::json;
-using std::chrono::system_clock;
+
+using Milliseconds = std::chrono::sys_time<std::chrono::milliseconds>;
+
+Milliseconds now()
+{
+    return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+}
 
 // A ULID: 48 bits of milliseconds and 80 random bits, 5 bits a character in Crockford's alphabet.
-std::string newId()
+std::string idOf(Milliseconds time)
 {
     constexpr std::string_view alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-    const auto sinceEpoch = system_clock::now().time_since_epoch();
-    auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(sinceEpoch).count();
+    auto milliseconds = time.time_since_epoch().count();
     std::string id(26, '0');
     for (std::size_t i = 10; i-- > 0; milliseconds /= 32)
         id[i] = alphabet[static_cast<std::size_t>(milliseconds % 32)];
@@ -27,6 +32,20 @@ std::string newId()
     for (std::size_t i = 10; i < id.size(); ++i)
         id[i] = alphabet[random() % 32];
     return id;
+}
+
+std::string isoTime(Milliseconds time)
+{
+    using namespace std::chrono;
+    const auto day = floor<days>(time);
+    const year_month_day date(day);
+    const hh_mm_ss clock(time - day);
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ", static_cast<int>(date.year()),
+                  static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                  static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
+                  static_cast<int>(clock.seconds().count()), static_cast<int>(clock.subseconds().count()));
+    return text.data();
 }
 
 Json toJson(const TimestepInterval &interval)
@@ -111,16 +130,9 @@ void addTokens(Json &resolved, const std::string &branch, const BranchText &text
     resolved[branch + "_truncated"] = text.truncated;
 }
 
-void addReport(Json &json, const RunReport &report)
+// What the run found out about the request.
+void addFindings(Json &json, const RunReport &report)
 {
-    json["phases"] = Json::array();
-    for (const auto &phase : report.phases)
-        json["phases"].push_back(
-            {{"name", phaseName(phase.phase)}, {"seconds", phase.seconds}, {"peak_bytes", phase.peakBytes}});
-    json["step_seconds"] = report.stepSeconds;
-    json["memory"] = {{"loaded_bytes", report.loadedBytes},
-                      {"peak_bytes", report.peakBytes},
-                      {"peak_over_loaded_bytes", report.peakBytes - report.loadedBytes}};
     auto &engine = json["engine"];
     engine["precision"] = recordName(kDataTypeNames, report.dataType);
     engine["device"] = report.device;
@@ -136,21 +148,48 @@ void addReport(Json &json, const RunReport &report)
     resolved["negative_tokens"] = report.negativeTokenIds.size();
 }
 
-Json toJson(const OutputFile &output, RecordCopy copy)
+// What it cost.
+void addMeasurements(Json &json, const RunReport &report)
 {
-    const auto file = copy == RecordCopy::Full ? output.path : output.path.filename();
-    return {{"role", output.role}, {"file", file.string()}, {"bytes", output.bytes}, {"video", output.video}};
+    json["phases"] = Json::array();
+    for (const auto &phase : report.phases)
+        json["phases"].push_back(
+            {{"name", phaseName(phase.phase)}, {"seconds", phase.seconds}, {"peak_bytes", phase.peakBytes}});
+    json["step_seconds"] = report.stepSeconds;
+    json["memory"] = {{"loaded_bytes", report.loadedBytes},
+                      {"peak_bytes", report.peakBytes},
+                      {"peak_over_loaded_bytes", report.peakBytes - report.loadedBytes}};
 }
 
-Json toJson(const EngineError &problem, RecordCopy copy)
+Json toJson(const OutputFile &output)
 {
-    Json json{{"code", recordName(kErrorCodeNames, problem.code)},
-              {"message", problem.message},
-              {"rank", problem.rank},
-              {"needs_restart", problem.needsRestart}};
-    if (copy == RecordCopy::Full)
-        json["detail"] = problem.detail;
-    return json;
+    return {{"role", output.role}, {"file", output.path.string()}, {"bytes", output.bytes}, {"video", output.video}};
+}
+
+Json toJson(const EngineError &problem)
+{
+    return {{"code", recordName(kErrorCodeNames, problem.code)},
+            {"message", problem.message},
+            {"detail", problem.detail},
+            {"rank", problem.rank},
+            {"needs_restart", problem.needsRestart}};
+}
+
+// What only the full record says.
+void addRunOfItsOwn(Json &json, const JobRecord &record)
+{
+    json["id"] = record.id;
+    json["created"] = record.created;
+    json["started"] = record.started;
+    json["finished"] = record.finished;
+    if (!record.modelFolder.empty())
+        json["model"]["folder"] = record.modelFolder.string();
+    if (record.report)
+        addMeasurements(json, *record.report);
+    json["outputs"] = Json::array();
+    for (const auto &output : record.outputs)
+        json["outputs"].push_back(toJson(output));
+    json["problem"] = record.problem ? toJson(*record.problem) : Json();
 }
 
 // Adds what `known` lacks, object by object.
@@ -168,57 +207,40 @@ void addUnknown(Json &known, const Json &unknown)
 
 std::string utcNow()
 {
-    using namespace std::chrono;
-    const auto now = floor<milliseconds>(system_clock::now());
-    const auto day = floor<days>(now);
-    const year_month_day date(day);
-    const hh_mm_ss time(now - day);
-    std::array<char, 64> text{};
-    const int length =
-        std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ", int(date.year()),
-                      unsigned(date.month()), unsigned(date.day()), int(time.hours().count()),
-                      int(time.minutes().count()), int(time.seconds().count()), int(time.subseconds().count()));
-    return {text.data(), static_cast<std::size_t>(length)};
+    return isoTime(now());
 }
 
 JobRecord newJobRecord()
 {
+    const auto time = now();
     JobRecord record;
-    record.id = newId();
-    record.created = utcNow();
+    record.id = idOf(time);
+    record.created = isoTime(time);
     return record;
 }
 
 std::string toJson(const JobRecord &record, RecordCopy copy)
 {
     Json json{{"schema", kRecordSchema},
-              {"id", record.id},
-              {"created", record.created},
-              {"started", record.started},
-              {"finished", record.finished},
               {"state", record.state},
               {"engine", {{"version", PARALLAX_VERSION}, {"noise", "mt19937"}}},
               {"model", {{"name", record.modelName}}},
               {"asked", toJson(record.asked)},
               {"resolved", toJson(record.resolved)},
               {"layout", toJson(record.layout)},
-              {"outputs", Json::array()},
-              {"problem", record.problem ? toJson(*record.problem, copy) : Json()},
               {"notes", record.notes}};
-    if (copy == RecordCopy::Full && !record.modelFolder.empty())
-        json["model"]["folder"] = record.modelFolder.string();
     if (record.report)
-        addReport(json, *record.report);
+        addFindings(json, *record.report);
     if (record.tokens) {
         addTokens(json["resolved"], "prompt", record.tokens->positive);
         addTokens(json["resolved"], "negative", record.tokens->negative);
     }
-    for (const auto &output : record.outputs)
-        json["outputs"].push_back(toJson(output, copy));
-    // Nobody can tell whether an unknown field names a folder or a person.
-    if (copy == RecordCopy::Full)
+    if (copy == RecordCopy::Full) {
+        addRunOfItsOwn(json, record);
+        // Not in the other copy: nobody can tell whether an unknown field names a folder or a person.
         if (const auto unknown = Json::parse(record.unknownFields, nullptr, false); unknown.is_object())
             addUnknown(json, unknown);
+    }
     // Paths of other encodings are shown with replacement characters rather than refused.
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

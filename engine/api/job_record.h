@@ -47,7 +47,9 @@ struct JobRecord {
 JobRecord newJobRecord();
 std::string utcNow();
 
-enum class RecordCopy { Full, Embedded }; // the embedded copy names no folder, host, user or UUID
+// The embedded copy goes into clips. It names no folder, host, user or UUID, and nothing that two runs of one request
+// differ in (id, times, memory, files), so that equal requests give equal files.
+enum class RecordCopy { Full, Embedded };
 
 // Compact UTF-8 JSON on one line.
 std::string toJson(const JobRecord &record, RecordCopy copy);

@@ -102,9 +102,19 @@ std::optional<PromptTokens> readTokens(const RecordFields &resolved)
 
 std::optional<RunReport> readReport(const RecordFields &record, const RecordFields &resolved)
 {
-    if (record.find("phases") == nullptr)
+    const auto engine = record.object("engine");
+    if (!engine || engine->find("precision") == nullptr)
         return std::nullopt;
     RunReport report;
+    engine->read("precision", report.dataType, kDataTypeNames);
+    engine->read("device", report.device);
+    engine->read("attention", report.attention);
+    engine->read("linear", report.linear);
+    resolved.read("sigmas", report.sigmas);
+    resolved.read("timesteps", report.timesteps);
+    resolved.read("guidance_used", report.guidance);
+    resolved.read("prompt_token_ids", report.promptTokenIds);
+    resolved.read("negative_token_ids", report.negativeTokenIds);
     for (const auto &fields : record.list("phases")) {
         auto &phase = report.phases.emplace_back();
         fields.read("name", phase.phase, kPhaseNames);
@@ -118,17 +128,6 @@ std::optional<RunReport> readReport(const RecordFields &record, const RecordFiel
         if (report.loadedBytes < 0 || report.peakBytes < 0)
             record.fail("memory", "bytes, not below 0");
     }
-    if (const auto engine = record.object("engine")) {
-        engine->read("precision", report.dataType, kDataTypeNames);
-        engine->read("device", report.device);
-        engine->read("attention", report.attention);
-        engine->read("linear", report.linear);
-    }
-    resolved.read("sigmas", report.sigmas);
-    resolved.read("timesteps", report.timesteps);
-    resolved.read("guidance_used", report.guidance);
-    resolved.read("prompt_token_ids", report.promptTokenIds);
-    resolved.read("negative_token_ids", report.negativeTokenIds);
     return report;
 }
 
