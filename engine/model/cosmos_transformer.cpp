@@ -21,9 +21,9 @@ BranchState CosmosTransformer::prepareBranch(const std::vector<int> &tokenIds, c
 {
     for (const int id : tokenIds)
         if (id < 0 || id >= m_embedding.size(0))
-            throw EngineFailure(ErrorCode::ModelFiles, "The tokenizer gives token " + std::to_string(id) +
-                                                           ", the network knows " + std::to_string(m_embedding.size(0)) +
-                                                           "; the two belong to different models.");
+            throw EngineFailure(ErrorCode::ModelFiles,
+                                "The tokenizer gives token " + std::to_string(id) + ", the network knows " +
+                                    std::to_string(m_embedding.size(0)) + "; the two belong to different models.");
     const PositionRules rules{.baseFps = m_config.baseFps,
                               .temporalCompression = m_config.temporalCompression,
                               .temporalMargin = m_config.temporalMargin,
@@ -38,7 +38,7 @@ BranchState CosmosTransformer::prepareBranch(const std::vector<int> &tokenIds, c
     if (layout.geometry.soundTokens > 0)
         positions.append(soundPositions(layout.geometry.soundTokens, tokens, rules));
     if (layout.actionTokens > 0)
-        positions.append(actionPositions(layout.actionTokens, layout.actionFrameOffset, tokens, layout.fps, rules));
+        positions.append(actionPositions(layout.actionTokens, tokens, layout.fps, rules, layout.actionFrameOffset));
 
     const auto hidden = m_embedding.index_select(0, at::tensor(tokenIds, at::kInt)).to(m_options);
     return {m_understanding.run(hidden, table(textPositions(tokens)), context, probe), table(positions)};

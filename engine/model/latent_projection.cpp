@@ -1,5 +1,6 @@
 #include "engine/model/latent_projection.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
@@ -67,9 +68,8 @@ LatentProjection::LatentProjection(const TransformerConfig &config, const Weight
     m_time1Bias = fp32("time_embedder.linear_1.bias");
     m_time2Weight = fp32("time_embedder.linear_2.weight");
     m_time2Bias = fp32("time_embedder.linear_2.bias");
-    m_finalNorm =
-        RmsNorm(load("norm_moe_gen.weight"), config.normEpsilon,
-                config.isNemotron ? kernels::NormRounding::AfterWeight : kernels::NormRounding::BeforeWeight);
+    m_finalNorm = RmsNorm(load("norm_moe_gen.weight"), config.normEpsilon,
+                          config.isNemotron ? kernels::NormRounding::AfterWeight : kernels::NormRounding::BeforeWeight);
     if (config.sound && load.has("audio_proj_in.weight")) {
         m_soundIn = Linear(load("audio_proj_in.weight"), load("audio_proj_in.bias").clone());
         m_soundOut = Linear(load("audio_proj_out.weight"), load("audio_proj_out.bias").clone());
@@ -89,7 +89,8 @@ at::Tensor LatentProjection::timeEmbedding(std::int64_t timestep) const
     const auto options = m_time1Weight.options();
     const auto exponents =
         at::arange(kTimeFrequencies, options) * static_cast<float>(-std::log(kTimePeriod)) / kTimeFrequencies;
-    const auto angles = at::exp(exponents) * (static_cast<float>(timestep) * static_cast<float>(m_config.timestepScale));
+    const auto angles =
+        at::exp(exponents) * (static_cast<float>(timestep) * static_cast<float>(m_config.timestepScale));
     const auto features = at::cat({at::cos(angles), at::sin(angles)}).unsqueeze(0);
     const auto inner = at::silu(at::linear(features, m_time1Weight, m_time1Bias));
     return at::linear(inner, m_time2Weight, m_time2Bias).squeeze(0);
@@ -130,8 +131,8 @@ Velocity LatentProjection::project(const at::Tensor &hidden, const LatentInput &
 {
     const auto vision = visionTokens(input.vision, m_config.latentPatch);
     Velocity velocity;
-    velocity.vision =
-        unpatchify(m_projOut(m_finalNorm(hidden.narrow(0, 0, vision))), input.vision.sizes().vec(), m_config.latentPatch);
+    velocity.vision = unpatchify(m_projOut(m_finalNorm(hidden.narrow(0, 0, vision))), input.vision.sizes().vec(),
+                                 m_config.latentPatch);
     for (const auto frame : input.cleanFrames)
         velocity.vision.select(1, frame).zero_();
     auto offset = vision;

@@ -1,6 +1,7 @@
 #include "engine/model/norms.h"
 
 #include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/relu.h>
@@ -66,8 +67,8 @@ at::Tensor swiGlu(const at::Tensor &gateUp)
         return at::silu(gateUp.narrow(-1, 0, width)) * gateUp.narrow(-1, width, width);
     auto out = at::empty({gateUp.size(0), width}, gateUp.options());
     at::parallel_for(0, gateUp.size(0), kRowsPerTask, [&](std::int64_t begin, std::int64_t end) {
-        kernels::siluTimesUp(rowType(gateUp), rowPointer(gateUp, begin, 2 * width), rowPointer(out, begin, width), end - begin,
-                             width);
+        kernels::siluTimesUp(rowType(gateUp), rowPointer(gateUp, begin, 2 * width), rowPointer(out, begin, width),
+                             end - begin, width);
     });
     return out;
 }
@@ -79,7 +80,8 @@ at::Tensor squaredRelu(const at::Tensor &up)
     auto out = at::empty_like(up);
     const auto width = up.size(-1);
     at::parallel_for(0, up.size(0), kRowsPerTask, [&](std::int64_t begin, std::int64_t end) {
-        kernels::squaredRelu(rowType(up), rowPointer(up, begin, width), rowPointer(out, begin, width), end - begin, width);
+        kernels::squaredRelu(rowType(up), rowPointer(up, begin, width), rowPointer(out, begin, width), end - begin,
+                             width);
     });
     return out;
 }

@@ -1,5 +1,6 @@
 #include "engine/model/rotary.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/from_blob.h>
 

@@ -1,5 +1,6 @@
 #include "engine/model/tower_layer.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 
 #include <string>

@@ -1,5 +1,7 @@
 #include "engine/model/understanding_tower.h"
 
+#include <ATen/TensorOperators.h>
+
 #include <utility>
 
 namespace engine {

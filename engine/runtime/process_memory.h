@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+
+namespace engine {
+
+// Memory of this process that is really in RAM, in bytes, as Linux counts it; 0 where the system does not tell.
+std::int64_t residentBytes();
+// The largest residentBytes() since the last reset, or since the process began.
+std::int64_t peakResidentBytes();
+// Lets peakResidentBytes() begin anew. Where the kernel refuses, the old peak stays and later ones are upper bounds.
+void resetPeakResidentBytes();
+
+} // namespace engine
