@@ -40,8 +40,7 @@ bool oneDnnTakes(const at::Tensor &weight)
 {
     if (!weight.device().is_cpu() || !at::globalContext().userEnabledMkldnn())
         return false;
-    return weight.scalar_type() == at::kFloat ||
-           (weight.scalar_type() == at::kBFloat16 && kernels::cpuHasAvx512());
+    return weight.scalar_type() == at::kFloat || (weight.scalar_type() == at::kBFloat16 && kernels::cpuHasAvx512());
 }
 
 } // namespace

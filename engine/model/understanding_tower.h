@@ -12,7 +12,8 @@
 namespace engine {
 
 // Keys and values of one prompt for every layer, [tokens, keyValueHeads, headDim]: the keys as the generation tower
-// attends to them (after norm and rotary embedding). They depend on nothing but the prompt: made once, used by all steps.
+// attends to them (after norm and rotary embedding). They depend on nothing but the prompt: made once, used by all
+// steps.
 struct UndCache {
     std::vector<at::Tensor> keys;
     std::vector<at::Tensor> values;

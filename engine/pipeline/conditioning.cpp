@@ -38,7 +38,8 @@ Condition encodeCondition(const WanEncoder &encoder, const at::Tensor &pixels, c
     const auto scaled = pixels.to(at::kFloat).div(127.5).sub(1).to(type);
     const auto encoded = encoder.encode(scaled, context);
     Condition condition;
-    condition.cleanLatents = at::zeros({geometry.channels, geometry.frames, geometry.height, geometry.width}, at::kFloat);
+    condition.cleanLatents =
+        at::zeros({geometry.channels, geometry.frames, geometry.height, geometry.width}, at::kFloat);
     condition.cleanLatents.narrow(1, 0, encoded.size(1)).copy_(encoded);
     for (std::int64_t frame = 0; frame < encoded.size(1); ++frame)
         condition.cleanFrames.push_back(frame);

@@ -33,9 +33,9 @@ at::Tensor start(at::Tensor noise, const std::optional<Condition> &condition, co
 void checkFinite(const at::Tensor &velocity, int step)
 {
     if (velocity.defined() && !std::isfinite(velocity.sum(at::kFloat).item<float>()))
-        throw EngineFailure(ErrorCode::Internal, "The network gave numbers that are not finite at step " +
-                                                     std::to_string(step + 1) +
-                                                     "; the weights are damaged, or bfloat16 overflows: try --dtype float32.");
+        throw EngineFailure(ErrorCode::Internal,
+                            "The network gave numbers that are not finite at step " + std::to_string(step + 1) +
+                                "; the weights are damaged, or bfloat16 overflows: try --dtype float32.");
 }
 
 } // namespace

@@ -32,8 +32,8 @@ std::string gpuObstacle()
     if (driver == 0)
         return "no NVIDIA driver is loaded; install one for CUDA " + version(runtime) + ", or use --device cpu.";
     if (result == cudaErrorInsufficientDriver)
-        return "the NVIDIA driver is made for CUDA " + version(driver) + ", this program needs CUDA " + version(runtime) +
-               "; update the driver, or use --device cpu.";
+        return "the NVIDIA driver is made for CUDA " + version(driver) + ", this program needs CUDA " +
+               version(runtime) + "; update the driver, or use --device cpu.";
     return std::string("the driver reports: ") + cudaGetErrorString(result) + "; use --device cpu.";
 }
 

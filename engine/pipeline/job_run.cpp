@@ -29,8 +29,8 @@ std::span<const float> floats(const at::Tensor &tensor)
 } // namespace
 
 JobRun::JobRun(const ResolvedRequest &request, Place place, GenerationObserver &observer, const StopTokens &stop)
-    : m_request(request), m_place(std::move(place)), m_observer(observer), m_stop(stop),
-      m_context{.rank = 0, .force = stop.force}, m_gate(m_place.config.layout.ranks(), stop.cancel),
+    : m_request(request), m_place(std::move(place)), m_observer(observer),
+      m_stop(stop), m_context{.rank = 0, .force = stop.force}, m_gate(m_place.config.layout.ranks(), stop.cancel),
       m_results(kResultsInFlight)
 {
 }
@@ -97,10 +97,8 @@ void JobRun::enter(Phase phase, int steps)
 void JobRun::report(int step)
 {
     m_step = step;
-    m_observer.onProgress({.phase = m_phase,
-                           .step = step,
-                           .steps = m_steps,
-                           .timeLeft = m_timer ? m_timer->timeLeft() : std::nullopt});
+    m_observer.onProgress(
+        {.phase = m_phase, .step = step, .steps = m_steps, .timeLeft = m_timer ? m_timer->timeLeft() : std::nullopt});
 }
 
 void JobRun::load()
@@ -202,9 +200,8 @@ void JobRun::decodeSound()
         return;
     proceedOrStop();
     const auto waveform = m_place.model->soundDecoder->decode(m_latents.sound).to(at::kCPU).contiguous();
-    m_results.push([waveform](FrameSink &sink) {
-        return sink.sound(floats(waveform), static_cast<int>(waveform.size(0)));
-    });
+    m_results.push(
+        [waveform](FrameSink &sink) { return sink.sound(floats(waveform), static_cast<int>(waveform.size(0))); });
 }
 
 Video JobRun::result() const

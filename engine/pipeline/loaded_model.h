@@ -17,7 +17,8 @@ struct LoadedModel {
     // Called after each tensor: finished tensors and all of them. May throw to stop loading.
     using Progress = std::function<void(int tensors, int all)>;
 
-    LoadedModel(std::shared_ptr<const CheckpointFiles> checkpoint, const DeviceChoice &device, const Progress &progress);
+    LoadedModel(std::shared_ptr<const CheckpointFiles> checkpoint, const DeviceChoice &device,
+                const Progress &progress);
 
     std::shared_ptr<const CheckpointFiles> files;
     CosmosTransformer transformer;

@@ -39,8 +39,8 @@ LocalEngine::LocalEngine(EngineConfig config)
     if (m_files->refusal)
         throw EngineFailure(*m_files->refusal);
     if (m_config.layout.ranks() != 1)
-        throw EngineFailure(ErrorCode::InvalidRequest, "This version runs a job on one device; use a layout of " +
-                                                           toText(RankLayout{}) + ".");
+        throw EngineFailure(ErrorCode::InvalidRequest,
+                            "This version runs a job on one device; use a layout of " + toText(RankLayout{}) + ".");
 }
 
 LocalEngine::~LocalEngine()

@@ -17,8 +17,8 @@ double generationPassFlops(const TransformerConfig &config, const LatentGeometry
     const auto queryWidth = static_cast<double>(config.heads * config.headDim);
     const auto keyWidth = static_cast<double>(config.keyValueHeads * config.headDim);
     const double mlpMatrices = config.mlp == MlpKind::SwiGlu ? 3 : 2;
-    const double weights = hidden * (2 * queryWidth + 2 * keyWidth) +
-                           mlpMatrices * hidden * static_cast<double>(config.intermediateSize);
+    const double weights =
+        hidden * (2 * queryWidth + 2 * keyWidth) + mlpMatrices * hidden * static_cast<double>(config.intermediateSize);
     const auto tokens = static_cast<double>(geometry.tokens());
     const double attention = 2 * tokens * (tokens + static_cast<double>(undTokens)) * queryWidth;
     return kMultiplyAdd * static_cast<double>(config.layers) * (tokens * weights + attention);

@@ -12,10 +12,23 @@
 
 namespace engine {
 
-enum class TensorType { BFloat16, Float16, Float32, Float64, Int64, Int32, Int16, Int8, UInt8, Bool, Float8E4M3, Float8E5M2 };
+enum class TensorType {
+    BFloat16,
+    Float16,
+    Float32,
+    Float64,
+    Int64,
+    Int32,
+    Int16,
+    Int8,
+    UInt8,
+    Bool,
+    Float8E4M3,
+    Float8E5M2
+};
 
-const char *tensorTypeName(TensorType type);          // as safetensors writes it: "BF16", "F32", …
-std::size_t tensorTypeSize(TensorType type);          // bytes an element
+const char *tensorTypeName(TensorType type); // as safetensors writes it: "BF16", "F32", …
+std::size_t tensorTypeSize(TensorType type); // bytes an element
 
 struct TensorEntry {
     TensorType type = TensorType::Float32;

@@ -1,7 +1,6 @@
 #include "engine/api/outcome.h"
 #include "engine/model/cosmos_transformer.h"
-#include "tests/support/golden.h"
-#include "tests/support/tensors.h"
+#include "tests/support/golden_tensor.h"
 
 #include <ATen/ops/stack.h>
 #include <c10/core/InferenceMode.h>
@@ -120,7 +119,7 @@ TEST(CosmosTransformer, EveryStageEqualsTheReferenceTable)
         if (stages.empty())
             stages = runPass(*network, table, parts, entry["inputs"]);
         ASSERT_TRUE(stages.contains(parts.what)) << name;
-        const auto ours = golden::values(stages[parts.what]);
+        const auto ours = golden::floats(stages[parts.what]);
         const auto reference = comparable(table, name, parts);
         ++compared;
         const double error = golden::relativeError(ours, reference);

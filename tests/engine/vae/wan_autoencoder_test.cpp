@@ -1,7 +1,6 @@
 #include "engine/vae/wan_decoder.h"
 #include "engine/vae/wan_encoder.h"
-#include "tests/support/golden.h"
-#include "tests/support/tensors.h"
+#include "tests/support/golden_tensor.h"
 
 #include <ATen/ops/cat.h>
 #include <ATen/ops/randn.h>
@@ -116,7 +115,7 @@ TEST(WanAutoencoder, EveryStageEqualsTheReferenceTable)
         if (name.find('.') == std::string::npos) { // constants
             const bool isMean = name.starts_with("latents_mean");
             const auto &scaling = name.ends_with("bf16") ? scaling16 : scaling32;
-            const auto ours = golden::values(isMean ? scaling.mean() : scaling.inverseStd());
+            const auto ours = golden::floats(isMean ? scaling.mean() : scaling.inverseStd());
             EXPECT_LE(golden::largestRelativeError(ours, table.floats(name)),
                       entry["tolerance"] == "exact" ? 0.0 : golden::kUlp)
                 << name;
@@ -141,7 +140,7 @@ TEST(WanAutoencoder, EveryStageEqualsTheReferenceTable)
             expectPixels(stages[what], table.integers(name), name);
             continue;
         }
-        const double error = golden::relativeError(golden::values(stages[what]), table.floats(name));
+        const double error = golden::relativeError(golden::floats(stages[what]), table.floats(name));
         EXPECT_LE(error, isBf16 ? golden::kBf16Chain : golden::kFp32) << name;
         if (!isBf16)
             worst = std::max(worst, error);
