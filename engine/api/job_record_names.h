@@ -14,6 +14,8 @@ struct RecordName {
     Value value;
     std::string_view name;
 };
+template <typename Value>
+RecordName(Value, std::string_view) -> RecordName<Value>; // clang 16 deduces no aggregates
 
 inline constexpr std::string_view kRecordSchema = "parallax.job/1";
 

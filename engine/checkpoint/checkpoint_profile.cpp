@@ -1,5 +1,8 @@
 #include "engine/checkpoint/checkpoint_profile.h"
 
+#include "engine/text/python_json.h"
+#include "engine/text/unicode_text.h"
+
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -11,7 +14,8 @@ namespace engine {
 
 namespace {
 
-// A default that says "file:<path>" is the text of that file in the checkpoint.
+// A default that says "file:<path>" is the text of that file in the checkpoint; a JSON object goes through Python's
+// reader and writer, as in the framework.
 void resolveFilePrompt(std::string &prompt, std::string &note, const std::filesystem::path &checkpoint)
 {
     constexpr std::string_view kPrefix = "file:";
@@ -25,6 +29,10 @@ void resolveFilePrompt(std::string &prompt, std::string &note, const std::filesy
         return;
     }
     prompt = readTextFile(checkpoint / name, 1 << 20);
+    if (replaceInvalidUtf8(prompt) != prompt)
+        throw EngineFailure(ErrorCode::ModelFiles, name + " is not UTF-8 text; download the file again.");
+    if (const auto object = PythonJsonObject::parse(prompt))
+        prompt = object->dump();
 }
 
 } // namespace

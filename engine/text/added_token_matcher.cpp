@@ -1,7 +1,7 @@
 #include "engine/text/added_token_matcher.h"
 
+#include "engine/text/unicode_text.h"
 #include "engine/text/unicode_versions.h"
-#include "engine/text/utf8.h"
 
 #include <algorithm>
 #include <array>
@@ -69,7 +69,7 @@ bool isSpace(std::string_view character)
 
 } // namespace
 
-void AddedTokenMatcher::add(std::string_view spelling, const AddedToken &token)
+bool AddedTokenMatcher::add(std::string_view spelling, const AddedToken &token)
 {
     std::size_t node = 0;
     for (const char byte : spelling) {
@@ -82,8 +82,10 @@ void AddedTokenMatcher::add(std::string_view spelling, const AddedToken &token)
             m_nodes.emplace_back();
         }
     }
-    if (node != 0)
-        m_nodes[node].token = &token;
+    if (m_nodes[node].token != nullptr)
+        return false;
+    m_nodes[node].token = &token;
+    return true;
 }
 
 AddedTokenMatcher::Match AddedTokenMatcher::longestAt(std::string_view text, std::size_t offset) const
@@ -118,13 +120,18 @@ std::vector<TextSpan> AddedTokenMatcher::split(std::string_view text) const
         if (match.token->singleWord && ((start > 0 && isWordCharacter(characterBefore(text, start))) ||
                                         (end < text.size() && isWordCharacter(characterAt(text, end)))))
             continue;
+        // The token before may have taken white space that belongs to this one; as in the reference that hides this
+        // one only where nothing but taken white space is left of it.
+        if (match.token->stripLeft)
+            start = std::max(start, done);
         while (match.token->stripLeft && start > done && isSpace(characterBefore(text, start)))
             start -= characterBefore(text, start).size();
         while (match.token->stripRight && end < text.size() && isSpace(characterAt(text, end)))
             end += characterAt(text, end).size();
         if (start > done)
             spans.push_back({.text = text.substr(done, start - done)});
-        spans.push_back({.text = text.substr(start, end - start), .token = match.token});
+        if (end > start)
+            spans.push_back({.text = text.substr(start, end - start), .token = match.token});
         done = end;
     }
     if (done < text.size())

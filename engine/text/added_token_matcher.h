@@ -17,9 +17,9 @@ struct TextSpan {
 // Finds added tokens in a text: the leftmost, and of those that start there the longest. Immutable.
 class AddedTokenMatcher {
 public:
-    // `spelling` is what is looked for (the token's content, normalised or not); one that is there already is
-    // replaced. `token` must outlive the matcher.
-    void add(std::string_view spelling, const AddedToken &token);
+    // `spelling`, not empty, is what is looked for: the token's content, normalised or not. False: it is there already.
+    // `token` must outlive the matcher.
+    [[nodiscard]] bool add(std::string_view spelling, const AddedToken &token);
     // The spans of `text` (valid UTF-8) in order; text between tokens is never empty.
     [[nodiscard]] std::vector<TextSpan> split(std::string_view text) const;
 

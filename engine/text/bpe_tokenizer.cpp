@@ -5,8 +5,8 @@
 #include "engine/text/byte_alphabet.h"
 #include "engine/text/split_pattern.h"
 #include "engine/text/tokenizer_files.h"
+#include "engine/text/unicode_text.h"
 #include "engine/text/unicode_versions.h"
-#include "engine/text/utf8.h"
 
 #include <queue>
 
@@ -178,16 +178,17 @@ BpeTokenizer::State::State(TokenizerData source) : data(std::move(source))
         bytesOfId.insert_or_assign(id, spelledBytes(token).value_or(token));
         size = std::max(size, id + 1);
     }
-    // Of two that normalise to the same spelling the one with the higher id counts, as in the reference.
-    std::sort(data.addedTokens.begin(), data.addedTokens.end(),
-              [](const AddedToken &a, const AddedToken &b) { return a.id < b.id; });
     for (const auto &token : data.addedTokens) {
         bytesOfId.insert_or_assign(token.id, token.content);
         size = std::max(size, token.id + 1);
-        if (!token.normalized)
-            rawTokens.add(token.content, token);
-        else
-            normalizedTokens.add(data.normalizesToNfc ? normalizedToNfc(token.content) : token.content, token);
+        const bool changes = token.normalized && data.normalizesToNfc;
+        auto &matcher = token.normalized ? normalizedTokens : rawTokens;
+        if (!matcher.add(changes ? normalizedToNfc(token.content) : token.content, token)) {
+            throw EngineFailure(
+                ErrorCode::ModelFiles,
+                data.fileName + " has two added tokens that normalise to \"" + token.content +
+                    "\", so that its meaning is open; use tokenizer files as the publisher ships them.");
+        }
     }
     for (const auto &expression : data.splitExpressions)
         patterns.emplace_back(expression, data.fileName);
