@@ -35,7 +35,7 @@ prepare() {
     check_style
     step "the std-only part under ASan and UBSan, the library's units read by clang-tidy"
     sanitized asan
-    step "the std-only part under TSan"
+    step "its threads under TSan"
     sanitized tsan
     step "the readers under libFuzzer"
     configure fuzz
