@@ -1,7 +1,7 @@
 #include "engine/text/added_token_matcher.h"
 
+#include "engine/text/unicode_text.h"
 #include "engine/text/unicode_versions.h"
-#include "engine/text/utf8.h"
 
 #include <algorithm>
 #include <array>

@@ -5,8 +5,8 @@
 #include "engine/text/byte_alphabet.h"
 #include "engine/text/split_pattern.h"
 #include "engine/text/tokenizer_files.h"
+#include "engine/text/unicode_text.h"
 #include "engine/text/unicode_versions.h"
-#include "engine/text/utf8.h"
 
 #include <queue>
 
@@ -183,10 +183,12 @@ BpeTokenizer::State::State(TokenizerData source) : data(std::move(source))
         size = std::max(size, token.id + 1);
         const bool changes = token.normalized && data.normalizesToNfc;
         auto &matcher = token.normalized ? normalizedTokens : rawTokens;
-        if (!matcher.add(changes ? normalizedToNfc(token.content) : token.content, token))
-            throw EngineFailure(ErrorCode::ModelFiles,
-                                data.fileName + " has two added tokens that normalise to \"" + token.content +
-                                    "\", so that its meaning is open; use tokenizer files as the publisher ships them.");
+        if (!matcher.add(changes ? normalizedToNfc(token.content) : token.content, token)) {
+            throw EngineFailure(
+                ErrorCode::ModelFiles,
+                data.fileName + " has two added tokens that normalise to \"" + token.content +
+                    "\", so that its meaning is open; use tokenizer files as the publisher ships them.");
+        }
     }
     for (const auto &expression : data.splitExpressions)
         patterns.emplace_back(expression, data.fileName);

@@ -2,7 +2,7 @@
 
 #include "engine/api/outcome.h"
 #include "engine/text/python_json.h"
-#include "engine/text/utf8.h"
+#include "engine/text/unicode_text.h"
 
 #include <algorithm>
 #include <array>
@@ -103,12 +103,13 @@ int specialToken(const BpeTokenizer &tokenizer, std::string_view content)
 std::string promptText(std::string_view prompt, Branch branch, const ClipMetadata &metadata)
 {
     requireUtf8(prompt, branch == Branch::Positive ? "The prompt" : "The negative prompt");
-    if (branch == Branch::Positive)
-        if (auto object = PythonJsonObject::parse(prompt))
-            return withKeys(std::move(*object), metadata);
-    const auto text = withSentences(prompt, metadata);
+    auto object = branch == Branch::Positive ? PythonJsonObject::parse(prompt) : std::nullopt;
+    if (object)
+        return withKeys(std::move(*object), metadata);
+    auto text = withSentences(prompt, metadata);
     if (branch == Branch::Positive)
         return text;
+    // The negative is a text even where it is JSON, and it alone loses its leading dots.
     return std::string(stripped(std::string_view(text).substr(text.find_first_not_of('.'))));
 }
 

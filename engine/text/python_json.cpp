@@ -1,7 +1,7 @@
 #include "engine/text/python_json.h"
 
 #include "engine/api/outcome.h"
-#include "engine/text/utf8.h"
+#include "engine/text/unicode_text.h"
 
 #include <algorithm>
 #include <array>
@@ -124,10 +124,11 @@ private:
 
     void enter()
     {
-        if (++m_depth > kMaxDepth)
+        if (++m_depth > kMaxDepth) {
             throw EngineFailure(ErrorCode::InvalidRequest, "The JSON prompt is nested more than " +
                                                                std::to_string(kMaxDepth) +
                                                                " levels deep; make it flatter.");
+        }
     }
 
     bool readObject(PythonJsonObject &object);

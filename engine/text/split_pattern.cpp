@@ -1,8 +1,8 @@
 #include "engine/text/split_pattern.h"
 
 #include "engine/api/outcome.h"
+#include "engine/text/unicode_text.h"
 #include "engine/text/unicode_versions.h"
-#include "engine/text/utf8.h"
 
 #include <array>
 #include <utility>
@@ -18,8 +18,8 @@ constexpr std::size_t kMaxExpressionBytes = 16'384;
 // Backtracking is linear in the text for the published expressions; these bounds stop one that explodes.
 constexpr std::uint32_t kMatchLimit = 20'000'000;
 constexpr std::uint32_t kHeapLimitKiB = 256 * 1024;
-constexpr std::size_t kJitStackStart = 32 * 1024;
-constexpr std::size_t kJitStackLimit = 64 * 1024 * 1024;
+constexpr std::size_t kJitStackStart = std::size_t{32} * 1024;
+constexpr std::size_t kJitStackLimit = std::size_t{64} * 1024 * 1024;
 
 template <auto Free>
 struct Deleter {
@@ -108,11 +108,12 @@ struct SplitPattern::Compiled {
         const int result = pcre2_match(code.get(), subject, text.size(), start, PCRE2_NO_UTF_CHECK, data, limits);
         if (result == PCRE2_ERROR_NOMATCH)
             return false;
-        if (result < 0)
+        if (result < 0) {
             throw EngineFailure(ErrorCode::ModelFiles,
                                 fileName + " has a pre-tokenizer expression that needs too many steps for this text; "
                                            "shorten the text, or use another checkpoint's tokenizer files.",
                                 errorText(result));
+        }
         return true;
     }
 };
@@ -128,7 +129,7 @@ SplitPattern::SplitPattern(const std::string &expression, std::string_view fileN
     if (expression.size() > kMaxExpressionBytes)
         refuse("it is longer than " + std::to_string(kMaxExpressionBytes) + " bytes");
     if (const auto construct = ambiguousConstruct(expression); !construct.empty())
-        refuse("it uses " + construct + ", which is not supported");
+        refuse("it uses " + replaceInvalidUtf8(construct) + ", which is not supported");
 
     int error = 0;
     PCRE2_SIZE offset = 0;

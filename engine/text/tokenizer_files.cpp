@@ -105,10 +105,11 @@ private:
         if (token.content.empty())
             refuseTokenizerFile(fileName, "is damaged: an added token has no content");
         const auto [known, isNew] = m_tokens.emplace(token.content, token);
-        if (!isNew && known->second.id != token.id)
+        if (!isNew && known->second.id != token.id) {
             refuseTokenizerFile(fileName, "gives the token \"" + token.content + "\" the id " +
                                               std::to_string(token.id) + ", another file " +
                                               std::to_string(known->second.id));
+        }
     }
 
     TokenizerData &m_data;
@@ -146,10 +147,11 @@ TokenizerData parseVocabularyAndMerges(const VocabularyFiles &files, std::string
     requireObject(config, configName, "the whole");
     const auto *type = findMember(config, "tokenizer_class");
     const auto name = type == nullptr ? std::string() : requireString(*type, configName, "\"tokenizer_class\"");
-    if (name != "Qwen2Tokenizer" && name != "Qwen2TokenizerFast")
+    if (name != "Qwen2Tokenizer" && name != "Qwen2TokenizerFast") {
         throw EngineFailure(ErrorCode::ModelFiles,
                             configName + (name.empty() ? " names no tokenizer_class" : " names the tokenizer " + name) +
                                 ", and without tokenizer.json only Qwen2Tokenizer is known; add tokenizer.json.");
+    }
     data.splitExpressions.emplace_back(kQwen2Expression);
     data.normalizesToNfc = true;
 
@@ -175,11 +177,12 @@ TokenizerData readTokenizerFolder(const std::filesystem::path &folder)
     const auto readIfThere = [&](const char *file) { return exists(file) ? read(file) : std::string(); };
     if (exists("tokenizer.json"))
         return parseTokenizerJson(read("tokenizer.json"), folderName + "/tokenizer.json");
-    if (!exists("vocab.json") || !exists("merges.txt"))
+    if (!exists("vocab.json") || !exists("merges.txt")) {
         throw EngineFailure(ErrorCode::ModelFiles,
                             folderName + " has neither tokenizer.json nor vocab.json with merges.txt; download the "
                                          "folder again.",
                             folder.string());
+    }
     const auto vocabulary = read("vocab.json");
     const auto merges = read("merges.txt");
     const auto config = readIfThere("tokenizer_config.json");

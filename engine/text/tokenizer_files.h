@@ -40,11 +40,11 @@ struct TokenizerData {
 
 // The contents of the files without tokenizer.json. An empty view: the file is not there.
 struct VocabularyFiles {
-    std::string_view vocabulary;       // vocab.json
-    std::string_view merges;           // merges.txt
-    std::string_view config;           // tokenizer_config.json
-    std::string_view addedTokens;      // added_tokens.json
-    std::string_view specialTokensMap; // special_tokens_map.json
+    std::string_view vocabulary = {};       // vocab.json
+    std::string_view merges = {};           // merges.txt
+    std::string_view config = {};           // tokenizer_config.json
+    std::string_view addedTokens = {};      // added_tokens.json
+    std::string_view specialTokensMap = {}; // special_tokens_map.json
 };
 
 // All three throw EngineFailure(ModelFiles) with one sentence naming the file for whatever is broken or not supported.

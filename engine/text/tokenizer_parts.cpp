@@ -2,6 +2,7 @@
 
 #include "engine/api/outcome.h"
 #include "engine/text/byte_alphabet.h"
+#include "engine/text/unicode_text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -17,7 +18,7 @@ constexpr std::int64_t kMaxTokenId = 9'999'999;
 std::string quoted(const std::string &token)
 {
     constexpr std::size_t kShown = 40;
-    return '"' + (token.size() > kShown ? token.substr(0, kShown) + "..." : token) + '"';
+    return '"' + (token.size() > kShown ? replaceInvalidUtf8(token.substr(0, kShown)) + "..." : token) + '"';
 }
 
 } // namespace
@@ -35,6 +36,10 @@ Json parseTokenizerFile(std::string_view text, std::string_view fileName)
         throw EngineFailure(ErrorCode::ModelFiles,
                             std::string(fileName) + " is not valid JSON at byte " + std::to_string(error.byte) +
                                 "; download the file again.",
+                            error.what());
+    } catch (const Json::out_of_range &error) {
+        throw EngineFailure(ErrorCode::ModelFiles,
+                            std::string(fileName) + " has a number that is too large; download the file again.",
                             error.what());
     }
 }
@@ -135,9 +140,10 @@ void checkTokens(const TokenizerData &data)
                                 "is damaged: the added token " + quoted(token.content) + " is there twice");
     }
     for (unsigned byte = 0; byte < 256; ++byte)
-        if (!data.vocabulary.contains(spellBytes(std::string(1, static_cast<char>(byte)))))
+        if (!data.vocabulary.contains(spellBytes(std::string(1, static_cast<char>(byte))))) {
             refuseTokenizerFile(data.fileName, "has no token for the byte " + std::to_string(byte) +
                                                    ", so it is not a byte-level vocabulary");
+        }
 }
 
 } // namespace engine

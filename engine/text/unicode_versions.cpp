@@ -1,6 +1,6 @@
 #include "engine/text/unicode_versions.h"
 
-#include "engine/text/utf8.h"
+#include "engine/text/unicode_text.h"
 
 #include <algorithm>
 #include <array>

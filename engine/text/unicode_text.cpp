@@ -1,4 +1,4 @@
-#include "engine/text/utf8.h"
+#include "engine/text/unicode_text.h"
 
 #include "engine/api/outcome.h"
 
@@ -21,16 +21,18 @@ LeadByte leadByte(unsigned byte)
         return {.length = 1, .payload = byte};
     if (byte >= 0xC2 && byte <= 0xDF)
         return {.length = 2, .payload = byte & 0x1FU};
-    if (byte >= 0xE0 && byte <= 0xEF)
+    if (byte >= 0xE0 && byte <= 0xEF) {
         return {.length = 3,
                 .payload = byte & 0x0FU,
                 .secondLow = byte == 0xE0 ? 0xA0U : 0x80U,
                 .secondHigh = byte == 0xED ? 0x9FU : 0xBFU};
-    if (byte >= 0xF0 && byte <= 0xF4)
+    }
+    if (byte >= 0xF0 && byte <= 0xF4) {
         return {.length = 4,
                 .payload = byte & 0x07U,
                 .secondLow = byte == 0xF0 ? 0x90U : 0x80U,
                 .secondHigh = byte == 0xF4 ? 0x8FU : 0xBFU};
+    }
     return {};
 }
 
