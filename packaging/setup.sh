@@ -72,7 +72,7 @@ unpacked() {
 
 # fetch_wheels GROUP…: a new tree is put together beside the old one and takes its place at the end.
 fetch_wheels() {
-    local group stamp needed=() kept=() partial=$wheels.partial free
+    local group stamp needed=() kept=() quiet=() partial=$wheels.partial free
     for stamp in "$wheels"/.*.txt; do
         [[ -e $stamp ]] || continue
         group=$(basename "$stamp" .txt)
@@ -92,15 +92,18 @@ fetch_wheels() {
     free=$(df --output=avail --block-size=1MB "$partial" | tail -n 1)
     local space=$(($(megabytes download "${needed[@]}") + $(megabytes unpacked "${needed[@]}")))
     ((free > space)) || die "libtorch needs $space MB free in $root/third_party for a moment, there are $((free))."
+    [[ -t 2 ]] || quiet=(-qq) # a person sees how far the download is
     if ((${#kept[@]})); then
         cp -al "$wheels/." "$partial/tree/"
     fi
     for group in "${needed[@]}"; do
         say "Fetching libtorch's $group wheels: $(megabytes download "$group") MB, $(megabytes unpacked "$group") MB unpacked"
-        TMPDIR=$partial/tmp python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore \
-            --no-cache-dir --no-compile --no-deps --require-hashes --only-binary=:all: --implementation cp \
-            --python-version 3.11 --target "$partial/$group" -r "$root/packaging/wheels/$group.txt" >&2 ||
+        TMPDIR=$partial/tmp python3 -m pip install "${quiet[@]}" --disable-pip-version-check --root-user-action=ignore \
+            --retries 2 --no-cache-dir --no-compile --no-deps --require-hashes --only-binary=:all: --implementation cp \
+            --python-version 3.11 --target "$partial/$group" -r "$root/packaging/wheels/$group.txt" >&2 || {
+            rm -rf "$partial"
             die "libtorch's $group wheels could not be fetched; check the network and run this again."
+        }
         cp -al "$partial/$group/." "$partial/tree/"
         cp "$root/packaging/wheels/$group.txt" "$partial/tree/.$group.txt"
         rm -rf "${partial:?}/$group"

@@ -14,8 +14,8 @@ step() {
 }
 
 check_style() {
-    (cd "$root" && git ls-files -z -- '*.h' '*.cpp' '*.cu' ':!resources' |
-        xargs -0 -r clang-format-14 --dry-run -Werror) >&2 || die "clang-format-14 -i formats the files named above."
+    find "$root"/{app,engine,tests} -name '*.h' -print0 -o -name '*.cpp' -print0 -o -name '*.cu' -print0 |
+        xargs -0 clang-format-14 --dry-run -Werror >&2 || die "clang-format-14 -i formats the files named above."
 }
 
 run_suite() {
@@ -33,13 +33,13 @@ prepare() {
     bash "$root/packaging/setup.sh" --tests
     step "style"
     check_style
-    step "the std-only part under ASan and UBSan, read by clang-tidy"
+    step "the std-only part under ASan and UBSan, the library's units read by clang-tidy"
     sanitized asan
     step "the std-only part under TSan"
     sanitized tsan
     step "the readers under libFuzzer"
     configure fuzz
-    build fuzz
+    build fuzz fuzzers
     bash "$root/tests/fuzz/run.sh" 20 >&2
     step "the whole"
     configure_main

@@ -38,6 +38,7 @@ public:
             .add_option_function<std::string>(
                 name, [name, &target, parse](const std::string &text) { target = parse(name, text); }, help)
             ->type_name(type)
+            ->take_last() // a script's own options can be followed by its user's
             ->group(m_group);
     }
 
@@ -48,9 +49,14 @@ public:
             name, target, [](const std::string &, const std::string &text) { return text; }, type, help);
     }
 
-    void flag(const std::string &name, bool &target, const std::string &help)
+    // `target` takes `value` when the flag is there.
+    template <typename Target>
+    void flag(const std::string &name, Target &target, bool value, const std::string &help)
     {
-        m_command.add_flag(name, target, help)->group(m_group);
+        m_command
+            .add_flag_callback(
+                name, [&target, value] { target = value; }, help)
+            ->group(m_group);
     }
 
 private:
@@ -98,6 +104,8 @@ void addSettings(OptionAdder &add, GenerateOptions &options)
               "where the steps lie: more than 1 spends them on the coarse");
     add.value("--seed", options.seed, longNumber, "K",
               "0 to 4294967295; left out: a fresh one, which the record tells");
+    add.flag("--sound", options.sound, true, "with sound, where the model has it");
+    add.flag("--no-sound", options.sound, false, "without sound, where a record has it");
 }
 
 void addMachineOptions(OptionAdder &add, GenerateOptions &options)
@@ -108,9 +116,12 @@ void addMachineOptions(OptionAdder &add, GenerateOptions &options)
     add.value("--device", options.device, deviceKind, "cpu|cuda", "(default: a GPU when there is one)");
     add.value("--devices", options.devices, deviceList, "0,1", "the GPUs to use, by number");
     add.value("--layout", options.layout, layoutFrom, "TEXT", "how GPUs share the work, \"cfg2 x ulysses2 x tensor1\"");
-    add.value("--cfg-parallel-size", options.layout.cfg, wholeNumber, "N", "the same by its parts; above 1 not yet");
-    add.value("--tensor-parallel-size", options.layout.tensor, wholeNumber, "N", "");
-    add.value("--ulysses-degree", options.layout.ulysses, wholeNumber, "N", "");
+    add.value("--cfg-parallel-size", options.layout.cfg, wholeNumber, "N",
+              "GPUs that share the two guidance branches; above 1 not yet");
+    add.value("--tensor-parallel-size", options.layout.tensor, wholeNumber, "N",
+              "GPUs that share each layer; above 1 not yet");
+    add.value("--ulysses-degree", options.layout.ulysses, wholeNumber, "N",
+              "GPUs that share each clip; above 1 not yet");
 }
 
 void addOutputOptions(OptionAdder &add, GenerateOptions &options)
@@ -119,10 +130,10 @@ void addOutputOptions(OptionAdder &add, GenerateOptions &options)
     add.text("--output", options.output, "FILE", ".mp4, or .png for a picture (default: a fresh name in this folder)");
     add.text("--latents", options.latents, "FILE", "also the final latents, as .safetensors");
     add.text("--frames-raw", options.framesRaw, "FILE", "also the frames as 8-bit RGB, as .safetensors");
-    add.flag("--overwrite", options.overwrite, "replace files that exist");
-    add.flag("--json", options.json, "print one JSON object, the job's record, on standard output");
-    add.flag("--dry-run", options.dryRun, "check everything and show what would be done; loads no weights");
-    add.flag("--quiet", options.quiet, "no progress and no notes");
+    add.flag("--overwrite", options.overwrite, true, "replace files that exist");
+    add.flag("--json", options.json, true, "print one JSON object, the job's record, on standard output");
+    add.flag("--dry-run", options.dryRun, true, "check everything and show what would be done; loads no weights");
+    add.flag("--quiet", options.quiet, true, "no progress and no notes");
 }
 
 template <typename Value>
@@ -174,11 +185,6 @@ void addGenerateOptions(CLI::App &command, GenerateOptions &options)
     OptionAdder add(command);
     addPromptOptions(add, options);
     addSettings(add, options);
-    command
-        .add_flag_function(
-            "--sound,!--no-sound", [&options](std::int64_t count) { options.sound = count > 0; },
-            "with sound, where the model has it")
-        ->group("How (left out: the model's default for the mode)");
     addMachineOptions(add, options);
     addOutputOptions(add, options);
     command.footer(kExamples);

@@ -17,9 +17,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string megabytes(std::int64_t bytes)
+std::string bytesText(std::int64_t bytes)
 {
     std::ostringstream text;
+    if (bytes < 1'000'000)
+        return std::to_string((bytes + 999) / 1000) + " kB";
     text << std::fixed << std::setprecision(bytes < 100'000'000 ? 1 : 0) << static_cast<double>(bytes) / 1e6 << " MB";
     return text.str();
 }
@@ -46,7 +48,7 @@ std::string partState(const engine::CheckpointPart &part)
 {
     if (!part.present)
         return part.required ? "MISSING" : "not there (not needed)";
-    auto text = megabytes(part.bytes);
+    auto text = bytesText(part.bytes);
     if (part.tensors > 0)
         text += ", " + std::to_string(part.tensors) + " tensors";
     if (!part.missing.empty())
@@ -73,7 +75,7 @@ std::string table(const engine::Checkpoint &checkpoint)
          << "latents      " << profile.latentChannels << " channels, 1/" << profile.spatialFactor << " of each side, 1/"
          << profile.temporalFactor << " of the frames\n"
          << "sound        " << (profile.hasSound ? "yes" : "no") << "\n"
-         << "memory       " << megabytes(summary.memoryFloat32) << " in float32, " << megabytes(summary.memoryBFloat16)
+         << "memory       " << bytesText(summary.memoryFloat32) << " in float32, " << bytesText(summary.memoryBFloat16)
          << " in bfloat16 (weights alone)\n"
          << "video        " << defaultsText(profile.video, false) << "\n"
          << "image        " << defaultsText(profile.image, true) << "\n"

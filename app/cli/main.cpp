@@ -24,7 +24,7 @@ constexpr const char *kInspectExamples = R"(Examples:
   parallax inspect clip.mp4 --json          the same for programs, and for parallax generate --record)";
 
 struct Program {
-    CLI::App app{"Generates video, images and sound with world models, from text."};
+    CLI::App app{"Generates video, images and sound with world models, from text.", "parallax"};
     CLI::App *generate = nullptr;
     CLI::App *inspect = nullptr;
     app::GenerateOptions generateOptions;
@@ -129,8 +129,15 @@ int run(int argc, char **argv)
         return dispatch(program);
     } catch (const CLI::Success &help) { // --help, --version
         return program.app.exit(help);
+    } catch (const CLI::ArgumentMismatch &error) { // its text begins with the option's name
+        const std::string text = error.what();
+        return refused({engine::ErrorCode::InvalidRequest,
+                        text.substr(0, text.find(':')) + " needs a value after it: see parallax generate --help.",
+                        {}},
+                       json);
     } catch (const CLI::ParseError &error) {
-        return refused({engine::ErrorCode::InvalidRequest, std::string(error.what()) + ": see parallax --help."}, json);
+        return refused({engine::ErrorCode::InvalidRequest, std::string(error.what()) + ": see parallax --help.", {}},
+                       json);
     } catch (const engine::EngineFailure &failure) {
         return refused(failure.error(), json);
     }

@@ -29,7 +29,7 @@ void throwProblem(const Result &problem)
 std::filesystem::path comparable(const std::filesystem::path &path)
 {
     std::error_code error;
-    return std::filesystem::weakly_canonical(path, error);
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
 }
 
 void checkTensorFile(const char *option, const std::filesystem::path &file, bool overwrite, std::uint64_t bytes)

@@ -13,8 +13,9 @@ namespace {
 constexpr const char *kLibraryName = "libparallax-engine.so";
 constexpr const char *kFactoryName = "parallaxCreateEngine";
 
-// What libparallax-engine.so exports. It fills `result` and never throws.
-using Factory = void (*)(const EngineConfig &config, EngineOrError &result);
+// What libparallax-engine.so exports. It fills `result` and never throws. The library has a log function of its own,
+// which is given ours.
+using Factory = void (*)(const EngineConfig &config, const LogFunction &logFunction, EngineOrError &result);
 
 std::filesystem::path programFolder()
 {
@@ -62,7 +63,7 @@ EngineOrError createEngine(const EngineConfig &config)
                            std::string(kLibraryName) + " beside this program belongs to another version; build both again.",
                            library.string()};
     EngineOrError result;
-    factory(config, result);
+    factory(config, log, result);
     return result;
 }
 

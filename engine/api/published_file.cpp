@@ -10,7 +10,6 @@
 #include <string_view>
 #include <system_error>
 #include <unistd.h>
-#include <utility>
 
 namespace engine {
 
@@ -124,7 +123,7 @@ std::string megabytes(std::uint64_t bytes)
 
 } // namespace
 
-PublishedFile::PublishedFile(fs::path target, bool overwrite)
+PublishedFile::PublishedFile(const fs::path &target, bool overwrite)
     : m_target(checkedTarget(target, overwrite)), m_temporary(createTemporary(m_target)), m_overwrite(overwrite)
 {
 }

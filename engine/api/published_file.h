@@ -15,7 +15,7 @@ class PublishedFile {
 public:
     // Creates the empty temporary file. Throws EngineFailure(Output): the folder is missing or refuses new files, the
     // target is no plain file, or it exists and `overwrite` is not set.
-    PublishedFile(std::filesystem::path target, bool overwrite);
+    PublishedFile(const std::filesystem::path &target, bool overwrite);
     ~PublishedFile();
     PublishedFile(const PublishedFile &) = delete;
     PublishedFile &operator=(const PublishedFile &) = delete;

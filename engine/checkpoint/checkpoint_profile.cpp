@@ -1,7 +1,7 @@
 #include "engine/checkpoint/checkpoint_profile.h"
 
 #include "engine/text/python_json.h"
-#include "engine/text/utf8.h"
+#include "engine/text/unicode_text.h"
 
 #include <filesystem>
 #include <string>

@@ -44,10 +44,11 @@ std::uint64_t ImageWriter::checkFormat(const VideoFormat &format)
                                                    "; write an .mp4 file or ask for an image.");
     if (format.soundRate != 0)
         throw EngineFailure(ErrorCode::Output, "A PNG file holds no sound; write an .mp4 file or leave the sound out.");
-    if (format.width < 1 || format.height < 1 || format.width > kLargestSide || format.height > kLargestSide)
+    if (format.width < 1 || format.height < 1 || format.width > kLargestSide || format.height > kLargestSide) {
         throw EngineFailure(ErrorCode::Output,
                             "A PNG of " + std::to_string(format.width) + "x" + std::to_string(format.height) +
                                 " cannot be written; choose sides up to " + std::to_string(kLargestSide) + ".");
+    }
     return static_cast<std::uint64_t>(format.width) * static_cast<std::uint64_t>(format.height) * 3 + 1'000'000;
 }
 

@@ -52,10 +52,11 @@ av::Owned<AVCodecContext> openH264(const VideoFormat &format)
     av::require(av_opt_set(context->priv_data, "preset", "medium", 0), "x264 preset");
     av::require(av_opt_set_int(context->priv_data, "qp", kQuantiser, 0), "x264 qp");
     const int result = avcodec_open2(context.get(), codec, nullptr);
-    if (result < 0)
+    if (result < 0) {
         throw EngineFailure(ErrorCode::Output, "H.264 cannot hold pictures of " + std::to_string(format.width) + "x" +
                                                    std::to_string(format.height) + " (" + av::reason(result) +
                                                    "); choose another size.");
+    }
     return context;
 }
 

@@ -143,10 +143,11 @@ std::string recordIn(const Reader &reader)
 Picture read(const std::filesystem::path &file, int largestSide)
 {
     const File stream(std::fopen(file.c_str(), "rbe"));
-    if (!stream)
+    if (!stream) {
         throw EngineFailure(ErrorCode::InvalidRequest, file.string() + " cannot be opened (" +
                                                            std::generic_category().message(errno) +
                                                            "); check the name.");
+    }
     Reader reader;
     if (reader.info == nullptr)
         throw std::bad_alloc();

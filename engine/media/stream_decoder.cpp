@@ -11,10 +11,11 @@ constexpr const char *kContainers = "mov,mp4,matroska,webm,gif,avi,mpegts";
 av::Owned<AVCodecContext> openDecoder(const AVStream &stream, const std::filesystem::path &file)
 {
     const auto *codec = avcodec_find_decoder(stream.codecpar->codec_id);
-    if (codec == nullptr)
+    if (codec == nullptr) {
         throw EngineFailure(ErrorCode::InvalidRequest,
                             file.string() + " holds " + avcodec_get_name(stream.codecpar->codec_id) +
                                 ", which cannot be decoded here; convert it to H.264 first.");
+    }
     auto context = av::owned(avcodec_alloc_context3(codec));
     av::require(avcodec_parameters_to_context(context.get(), stream.codecpar), "avcodec_parameters_to_context");
     context->pkt_timebase = stream.time_base;
@@ -44,12 +45,13 @@ av::Owned<AVFormatContext> openInput(const std::filesystem::path &file)
                             file.string() + " cannot be opened (" + av::reason(result) + "); check the name.");
     if (result >= 0)
         result = avformat_find_stream_info(context.get(), nullptr);
-    if (result < 0)
+    if (result < 0) {
         throw EngineFailure(ErrorCode::InvalidRequest,
                             file.string() +
                                 " is not a video that can be read here, or it is damaged; give an MP4, MOV, "
                                 "MKV or WebM file.",
                             av::reason(result));
+    }
     return context;
 }
 

@@ -84,11 +84,12 @@ AVStream *VideoEncoder::Mp4File::addStream(const AVCodecContext &codec)
 
 void VideoEncoder::Mp4File::requireWritten(int result, const char *call) const
 {
-    if (result < 0)
+    if (result < 0) {
         throw EngineFailure(ErrorCode::Output,
                             m_published.target().string() + " could not be written (" + av::reason(result) +
                                 "); free some space or choose another place.",
                             call);
+    }
 }
 
 void VideoEncoder::Mp4File::writePacket(AVPacket &packet, const AVCodecContext &codec, const AVStream &stream)
@@ -120,10 +121,11 @@ void VideoEncoder::Mp4File::addSound(std::span<const float> samples, int channel
 
 void VideoEncoder::Mp4File::finish(std::string_view record)
 {
-    if (m_pictures.frames() != m_format.frames)
+    if (m_pictures.frames() != m_format.frames) {
         throw EngineFailure(ErrorCode::Internal, std::to_string(m_pictures.frames()) + " of " +
                                                      std::to_string(m_format.frames) +
                                                      " frames came, so the clip is not kept; please report this.");
+    }
     if (m_sound && m_sound->empty())
         throw EngineFailure(ErrorCode::Internal, "The announced sound did not come; please report this.");
     m_pictures.finish([this](AVPacket &packet) { writePacket(packet, m_pictures.codec(), *m_pictureStream); });

@@ -27,10 +27,11 @@ std::variant<std::string, EngineError> readRecordText(const std::filesystem::pat
 {
     return asValue([&] {
         auto text = commentOf(file);
-        if (text.empty())
+        if (text.empty()) {
             throw EngineFailure(
                 ErrorCode::InvalidRequest,
                 file.string() + " holds no record of how it was made; it may have been converted: use the original.");
+        }
         return text;
     });
 }

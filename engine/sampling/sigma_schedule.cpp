@@ -3,6 +3,7 @@
 #include "engine/api/outcome.h"
 
 #include <cmath>
+#include <cstddef>
 #include <string>
 
 namespace engine {
@@ -41,6 +42,7 @@ SigmaSchedule nativeSchedule(int steps, double shift)
 {
     constexpr double kFirst = 0.999F; // the framework starts at an fp32 value
     std::vector<double> sigmas;
+    sigmas.reserve(static_cast<std::size_t>(steps));
     for (int i = 0; i < steps; ++i)
         sigmas.push_back(shifted(evenPoint(i, steps, kFirst, 0), shift));
     return scheduleOf(sigmas, true);
@@ -50,6 +52,7 @@ SigmaSchedule diffusersFlowSchedule(int steps, double shift)
 {
     constexpr double kLowered = 1e-6; // keeps log(1 - sigma) finite
     std::vector<double> sigmas;
+    sigmas.reserve(static_cast<std::size_t>(steps));
     for (int i = 0; i < steps; ++i)
         sigmas.push_back(shifted(evenPoint(i, steps, 1, 1 / kTrainTimesteps), shift));
     sigmas.front() -= kLowered;
@@ -62,6 +65,7 @@ SigmaSchedule karrasSchedule(int steps, KarrasRange range)
     const double first = std::pow(range.sigmaMax, 1 / kRho);
     const double last = std::pow(range.sigmaMin, 1 / kRho);
     std::vector<double> sigmas;
+    sigmas.reserve(static_cast<std::size_t>(steps));
     for (int i = 0; i < steps; ++i) {
         const double ramp = steps == 1 ? 0 : evenPoint(i, steps - 1, 0, 1);
         const double sigma = std::pow(first + ramp * (last - first), kRho);
@@ -91,10 +95,11 @@ SigmaSchedule sigmaSchedule(SigmaGrid grid, int steps, double shift, KarrasRange
 std::vector<double> guidancePerStep(const ResolvedRequest &request, const SigmaSchedule &schedule)
 {
     auto guidance = request.guidance;
-    if (guidance.size() != schedule.timesteps.size())
+    if (guidance.size() != schedule.timesteps.size()) {
         throw EngineFailure(ErrorCode::InvalidRequest, "The guidance has " + std::to_string(guidance.size()) +
                                                            " values, give one for each of the " +
                                                            std::to_string(schedule.steps()) + " steps.");
+    }
     if (!request.guidanceInterval)
         return guidance;
     for (std::size_t step = 0; step < guidance.size(); ++step) {

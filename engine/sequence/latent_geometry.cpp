@@ -24,10 +24,11 @@ LatentGeometry latentGeometry(std::int64_t width, std::int64_t height, std::int6
 {
     requireMultiple(width, spatialFactor, "width");
     requireMultiple(height, spatialFactor, "height");
-    if (frames < 1 || (frames - 1) % temporalFactor != 0)
+    if (frames < 1 || (frames - 1) % temporalFactor != 0) {
         throw EngineFailure(ErrorCode::InvalidRequest, "The clip has " + std::to_string(frames) +
                                                            " frames, choose 1 plus a multiple of " +
                                                            std::to_string(temporalFactor) + ".");
+    }
     LatentGeometry geometry;
     geometry.frames = 1 + (frames - 1) / temporalFactor;
     geometry.height = height / spatialFactor;

@@ -123,7 +123,7 @@ std::vector<int> frequencyAxes(std::int64_t headDim, const std::vector<int> &mro
 {
     std::vector<int> axes(static_cast<std::size_t>(headDim / 2), 0);
     for (std::size_t axis = 1; axis < 3; ++axis) {
-        const auto end = static_cast<std::size_t>(3 * mropeSection.at(axis));
+        const auto end = 3 * static_cast<std::size_t>(mropeSection.at(axis));
         for (std::size_t k = axis; k < std::min(end, axes.size()); k += 3)
             axes[k] = static_cast<int>(axis);
     }

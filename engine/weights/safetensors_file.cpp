@@ -230,6 +230,11 @@ SafetensorsFile::~SafetensorsFile()
     munmap(const_cast<std::byte *>(m_mapping), m_bytes);
 }
 
+void SafetensorsFile::releasePages() const
+{
+    madvise(const_cast<std::byte *>(m_mapping), m_bytes, MADV_DONTNEED); // advice: failing changes nothing
+}
+
 std::span<const std::byte> SafetensorsFile::data(const TensorEntry &entry) const
 {
     return {m_mapping + m_dataOffset + entry.begin, static_cast<std::size_t>(entry.end - entry.begin)};

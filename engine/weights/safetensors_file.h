@@ -48,6 +48,8 @@ public:
     [[nodiscard]] const SafetensorsHeader &header() const { return m_header; }
     [[nodiscard]] std::uint64_t fileBytes() const { return m_bytes; }
     [[nodiscard]] std::span<const std::byte> data(const TensorEntry &entry) const;
+    // Takes the mapped pages out of this process's memory; they are read again when touched.
+    void releasePages() const;
 
 private:
     void readHeader(std::string_view name);

@@ -201,4 +201,10 @@ WeightIndex::Comparison WeightIndex::compare(const std::vector<ExpectedWeight> &
     return result;
 }
 
+void WeightIndex::releasePages() const
+{
+    for (const auto &file : m_files)
+        file->releasePages();
+}
+
 } // namespace engine

@@ -38,6 +38,8 @@ public:
     [[nodiscard]] std::vector<std::string> names() const;
     [[nodiscard]] std::uint64_t fileBytes() const;
     [[nodiscard]] const std::filesystem::path &folder() const { return m_folder; }
+    // Takes the files' pages out of this process's memory; they are read again when a view is touched.
+    void releasePages() const;
 
     struct Comparison {
         std::vector<std::string> missing; // needed and not there

@@ -96,7 +96,8 @@ TEST(DryRun, TakesPromptsThatLookLikeSyntax)
 TEST(DryRun, ReadsPromptsFromFilesAndStandardInput)
 {
     const auto folder = program::freshFolder();
-    program::write(folder / "prompt.txt", "\xef\xbb\xbfA red ball.\r\n");
+    program::write(folder / "prompt.txt", "\xef\xbb\xbf"
+                                          "A red ball.\r\n");
     program::write(folder / "negative.txt", "blurry\n");
     const auto fromFile =
         dryRun({"--model", "demo", "--prompt-file", "prompt.txt", "--negative-prompt-file", "negative.txt"}, folder);
@@ -161,4 +162,20 @@ TEST(DryRun, IsQuietWhenAskedTo)
     EXPECT_EQ(result.err, "");
     EXPECT_THAT(program::run({"generate", "--model", "demo", "--prompt", "a", "--frames", "24", "--dry-run"}).err,
                 HasSubstr("rounded up to 25"));
+}
+
+TEST(DryRun, TakesAnOutputThatExistsWhenItMayBeOverwritten)
+{
+    const auto folder = program::freshFolder();
+    program::write(folder / "there.mp4", "old");
+    const auto json = dryRun({"--model", "demo", "--prompt", "a", "--output", "there.mp4", "--overwrite"}, folder);
+    EXPECT_EQ(json["state"], "checked");
+    EXPECT_EQ(std::filesystem::file_size(folder / "there.mp4"), 3U);
+}
+
+TEST(DryRun, TakesTheLastOfAnOptionThatIsGivenTwice)
+{
+    const auto json = dryRun({"--model", "demo", "--prompt", "a", "--seed", "1", "--prompt", "b", "--seed", "2"});
+    EXPECT_EQ(json["resolved"]["prompt"], "b");
+    EXPECT_EQ(json["resolved"]["seed"], 2);
 }

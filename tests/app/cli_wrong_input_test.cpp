@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <ostream>
 
 namespace {
 
@@ -16,6 +17,11 @@ struct WrongInput {
     std::vector<std::string> arguments;
     std::vector<std::string> said; // must all occur in the one sentence
 };
+
+void PrintTo(const WrongInput &input, std::ostream *stream)
+{
+    *stream << input.name;
+}
 
 // A complete and legal command, to which one wrong thing is added.
 std::vector<std::string> demo(std::vector<std::string> more)
@@ -62,8 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongInput{"UnknownOptionWithValue", demo({"--gidance-scale=4"}), {"did you mean --guidance-scale?"}},
         WrongInput{"OptionLikeNoOther", demo({"--qqqqqqqq"}), {"--qqqqqqqq", "--help"}},
         WrongInput{"WordTooMany", demo({"green"}), {"\"green\"", "quote"}},
-        WrongInput{"OptionWithoutItsValue", demo({"--steps"}), {"--steps"}},
-        WrongInput{"OptionGivenTwice", demo({"--seed", "1", "--seed", "2"}), {"--seed"}},
+        WrongInput{"OptionWithoutItsValue", demo({"--steps"}), {"--steps needs a value"}},
         WrongInput{"UnknownMode", demo({"--mode", "t2x"}), {"--mode", "t2x", "t2v"}},
         WrongInput{"UnknownDtype", demo({"--dtype", "float23"}), {"--dtype", "float23", "did you mean float32?"}},
         WrongInput{"UnknownDevice", demo({"--device", "cdua"}), {"--device", "did you mean cuda?"}}),
@@ -194,4 +199,20 @@ TEST(WrongInput, OfACudaDeviceOnAComputerWithoutADriverIsRefused)
     const auto result = program::run(demo({"--device", "cuda"}));
     EXPECT_EQ(result.exit, 2);
     EXPECT_THAT(result.err, HasSubstr("NVIDIA driver"));
+}
+
+TEST(MissingEngine, IsOneSentenceAndFailureNotRefusal)
+{
+    const auto folder = program::freshFolder();
+    const auto copy = folder / "bin" / "parallax";
+    std::filesystem::create_directories(copy.parent_path());
+    std::filesystem::create_directories(folder / "work");
+    std::filesystem::copy_file(PARALLAX_PROGRAM, copy);
+    const auto result =
+        program::runProgram(copy, {"generate", "--model", "demo", "--prompt", "a", "--quiet"}, folder / "work");
+    EXPECT_EQ(result.exit, 3);
+    EXPECT_THAT(result.err, HasSubstr("libparallax-engine.so"));
+    EXPECT_EQ(std::ranges::count(result.err, '\n'), 1);
+    EXPECT_EQ(result.out, "");
+    EXPECT_TRUE(std::filesystem::is_empty(folder / "work"));
 }

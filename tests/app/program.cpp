@@ -50,11 +50,12 @@ void write(const std::filesystem::path &file, const std::string &text)
     std::ofstream(file, std::ios::binary) << text;
 }
 
-Result run(const std::vector<std::string> &arguments, const std::filesystem::path &folder, const std::string &input)
+Result runProgram(const std::filesystem::path &program, const std::vector<std::string> &arguments,
+                  const std::filesystem::path &folder, const std::string &input)
 {
     const auto logs = freshFolder();
     write(logs / "in", input);
-    std::string command = "cd " + quoted(folder.string()) + " && " + quoted(PARALLAX_PROGRAM);
+    std::string command = "cd " + quoted(folder.string()) + " && " + quoted(program.string());
     for (const auto &argument : arguments)
         command += " " + quoted(argument);
     command += " < " + quoted((logs / "in").string()) + " > " + quoted((logs / "out").string()) + " 2> " +
@@ -63,6 +64,11 @@ Result run(const std::vector<std::string> &arguments, const std::filesystem::pat
     Result result{WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(logs / "out"), read(logs / "err")};
     std::filesystem::remove_all(logs);
     return result;
+}
+
+Result run(const std::vector<std::string> &arguments, const std::filesystem::path &folder, const std::string &input)
+{
+    return runProgram(PARALLAX_PROGRAM, arguments, folder, input);
 }
 
 Result run(const std::vector<std::string> &arguments)

@@ -21,6 +21,9 @@ std::filesystem::path freshFolder();
 Result run(const std::vector<std::string> &arguments, const std::filesystem::path &folder,
            const std::string &input = {});
 Result run(const std::vector<std::string> &arguments);
+// The same with another program file.
+Result runProgram(const std::filesystem::path &program, const std::vector<std::string> &arguments,
+                  const std::filesystem::path &folder, const std::string &input = {});
 
 void write(const std::filesystem::path &file, const std::string &text);
 

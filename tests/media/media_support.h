@@ -64,10 +64,13 @@ private:
     AVFormatContext *m_context = nullptr;
 };
 
+// A fresh folder for each test.
 class FolderTest : public testing::Test {
-protected:
+public:
     FolderTest();
     ~FolderTest() override;
+
+protected:
     [[nodiscard]] std::filesystem::path file(const std::string &name) const { return m_folder / name; }
     [[nodiscard]] std::vector<std::string> names() const; // what lies in the folder, sorted
 

@@ -28,13 +28,15 @@ void write(const fs::path &path, const std::string &text)
 }
 
 class PublishedFileTest : public testing::Test {
-protected:
+public:
     PublishedFileTest()
     {
         auto name = (fs::temp_directory_path() / "published-XXXXXX").string();
         m_folder = ::mkdtemp(name.data());
     }
     ~PublishedFileTest() override { fs::remove_all(m_folder); }
+
+protected:
     [[nodiscard]] fs::path file(const std::string &name) const { return m_folder / name; }
     [[nodiscard]] std::ptrdiff_t filesInFolder() const
     {

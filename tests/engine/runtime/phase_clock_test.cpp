@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <sys/mman.h>
 #include <thread>
 
 namespace {
@@ -15,13 +16,22 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t kBig = 96 << 20;
 
-// Memory that is really there: written once, a byte a page at least.
-std::vector<char> touched(std::size_t bytes)
-{
-    std::vector<char> memory(bytes);
-    std::memset(memory.data(), 1, memory.size());
-    return memory;
-}
+// Memory that is really there, and really gone afterwards: an allocator, or a sanitizer, might keep it.
+class Pages {
+public:
+    explicit Pages(std::size_t bytes)
+        : m_bytes(bytes), m_begin(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+    {
+        std::memset(m_begin, 1, m_bytes);
+    }
+    ~Pages() { munmap(m_begin, m_bytes); }
+    Pages(const Pages &) = delete;
+    Pages &operator=(const Pages &) = delete;
+
+private:
+    std::size_t m_bytes;
+    void *m_begin;
+};
 
 TEST(PhaseClock, TimesThePhasesInTheirOrder)
 {
@@ -45,23 +55,21 @@ TEST(PhaseClock, GivesMemoryToThePhaseThatHeldIt)
 {
     PhaseClock clock;
     clock.enter(Phase::Denoise);
-    static_cast<void>(touched(kBig));
+    {
+        const Pages pages(kBig);
+    }
     clock.enter(Phase::Decode);
     clock.stop();
     const auto denoise = clock.timings().at(0).peakBytes;
     const auto decode = clock.timings().at(1).peakBytes;
-#if defined(__SANITIZE_ADDRESS__)
-    EXPECT_GE(denoise, decode) << "a sanitizer keeps freed memory";
-#else
     EXPECT_GE(denoise, decode + static_cast<std::int64_t>(kBig) / 2);
-#endif
 }
 
 TEST(ProcessMemory, ResidentMemoryGrowsWithWhatIsTouched)
 {
     const auto before = engine::residentBytes();
-    const auto memory = touched(kBig);
-    EXPECT_GE(engine::residentBytes(), before + static_cast<std::int64_t>(memory.size()) / 2);
+    const Pages pages(kBig);
+    EXPECT_GE(engine::residentBytes(), before + static_cast<std::int64_t>(kBig) / 2);
     EXPECT_GE(engine::peakResidentBytes(), engine::residentBytes() - (1 << 20));
 }
 

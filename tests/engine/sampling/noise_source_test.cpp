@@ -22,9 +22,12 @@ std::vector<float> noise(std::uint32_t seed, std::size_t count)
 
 TEST(Mt19937Normal, RawWordsEqualTheReference)
 {
+    const auto index = json::parse(golden::json("noise"));
+    const auto words = index.at("mt19937_first_u32_seed42").get<std::vector<std::uint32_t>>();
+    ASSERT_FALSE(words.empty());
     Mt19937Normal generator(42);
-    for (const auto &word : json::parse(golden::json("noise")).at("mt19937_first_u32_seed42"))
-        EXPECT_EQ(generator.nextWord(), word.get<std::uint32_t>());
+    for (const auto word : words)
+        EXPECT_EQ(generator.nextWord(), word);
 }
 
 TEST(Mt19937Normal, EveryStreamOfTheReferenceIsBitEqual)
