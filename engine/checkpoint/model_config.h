@@ -41,7 +41,7 @@ struct TransformerConfig {
     bool resetSpatialIds = true;   // unified_3d_mrope_reset_spatial_ids
     bool fpsModulation = true;     // enable_fps_modulation
     double baseFps = 24;
-    int temporalCompression = 4;   // temporal_compression_factor; where the file is silent, openCheckpoint takes the VAE's
+    int temporalCompression = 4;   // temporal_compression_factor; openCheckpoint takes the VAE's where it is not said
     bool saysTemporalCompression = false;
     bool sound = false;            // sound_gen
     std::int64_t soundDim = 64;

@@ -1,4 +1,5 @@
 #include "engine/api/job_record.h"
+
 #include "tests/fuzz/fuzz_support.h"
 
 #include <cstddef>

@@ -28,8 +28,8 @@ void checkIds(engine::TokenizerData data)
 
 } // namespace
 
-// 'j': the rest is tokenizer.json. 'v': the rest is vocab.json, merges.txt, tokenizer_config.json, added_tokens.json and
-// special_tokens_map.json with a zero byte between them.
+// 'j': the rest is tokenizer.json. 'v': the rest is vocab.json, merges.txt, tokenizer_config.json, added_tokens.json
+// and special_tokens_map.json with a zero byte between them.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
 {
     if (size == 0)
