@@ -84,7 +84,7 @@ LatentProjection::LatentProjection(const TransformerConfig &config, const Weight
     }
 }
 
-at::Tensor LatentProjection::timeEmbedding(std::int64_t timestep) const
+at::Tensor LatentProjection::timeEmbedding(double timestep) const
 {
     const auto options = m_time1Weight.options();
     const auto exponents =

@@ -20,7 +20,7 @@ struct LatentInput {
     std::int64_t actionDomain = 0;         // embodiment
     std::vector<std::int64_t> cleanFrames; // latent frames given as a condition: no time embedding, velocity 0
     std::int64_t cleanActions = 0;         // leading action rows given as a condition
-    std::int64_t timestep = 0;             // integer of the schedule, 0..1000
+    double timestep = 0;                   // of the schedule, 0..1000
 };
 
 struct Velocity {
@@ -41,7 +41,7 @@ public:
     [[nodiscard]] Velocity project(const at::Tensor &hidden, const LatentInput &input) const;
 
 private:
-    [[nodiscard]] at::Tensor timeEmbedding(std::int64_t timestep) const; // [hidden]
+    [[nodiscard]] at::Tensor timeEmbedding(double timestep) const; // [hidden]
     [[nodiscard]] at::Tensor domainLinear(const at::Tensor &x, const at::Tensor &weights, const at::Tensor &biases,
                                           std::int64_t domain) const;
 

@@ -215,7 +215,7 @@ Video JobRun::result() const
     report.phases = m_clock.timings();
     report.stepSeconds = m_stepSeconds;
     report.sigmas.assign(m_job->schedule.sigmas.begin(), m_job->schedule.sigmas.end());
-    report.timesteps = m_job->schedule.timesteps;
+    report.timesteps.assign(m_job->schedule.timesteps.begin(), m_job->schedule.timesteps.end());
     report.guidance = m_job->guidance;
     report.promptTokenIds = m_job->tokens.positive.tokenIds;
     report.negativeTokenIds = m_job->tokens.negative.tokenIds;

@@ -17,6 +17,7 @@ template <typename Work>
 void onRanks(int ranks, Work work)
 {
     std::vector<std::jthread> threads;
+    threads.reserve(static_cast<std::size_t>(ranks));
     for (int rank = 0; rank < ranks; ++rank)
         threads.emplace_back([&work, rank] { work(rank); });
 }

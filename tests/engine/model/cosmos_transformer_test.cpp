@@ -79,7 +79,7 @@ Stages runPass(const Network &network, const golden::Table &table, const EntryNa
     const auto branch =
         network.transformer.prepareBranch(inputs["token_ids"].get<std::vector<int>>(), layout, context, probe);
     const auto velocity = network.transformer.velocity(branch, input, context, probe);
-    const auto time = "_t" + std::to_string(input.timestep);
+    const auto time = "_t" + std::to_string(static_cast<int>(input.timestep));
     Stages stages{{"velocity" + time, velocity.vision},           {"sound_velocity" + time, velocity.sound},
                   {"action_velocity" + time, velocity.action},    {"und_k", at::stack(branch.und.keys)},
                   {"und_v", at::stack(branch.und.values)},        {"gen_in", layers["gen_in"].front()},

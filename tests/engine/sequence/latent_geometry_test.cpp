@@ -55,10 +55,11 @@ TEST(SoundTokenCount, EqualsTheReference)
 {
     const auto cases = nlohmann::json::parse(golden::json("sound")).at("token_counts");
     ASSERT_FALSE(cases.empty());
-    for (const auto &entry : cases)
+    for (const auto &entry : cases) {
         EXPECT_EQ(engine::soundTokenCount(entry.at("frames"), entry.at("fps"), 48000, 1920),
                   entry.at("tokens").get<std::int64_t>())
             << entry;
+    }
 }
 
 TEST(SoundTokenCount, TruncatesTheSamplesAsTheFrameworkDoes)
