@@ -144,7 +144,7 @@ void printFields(const Json &json, const std::string &indent)
         if (value.is_object()) {
             std::cout << indent << key << "\n";
             printFields(value, indent + "  ");
-        } else if (!value.is_null()) {
+        } else if (!value.empty() && value != "") { // empty: null and what has no elements
             const auto text = value.is_string() ? value.get<std::string>() : value.dump();
             const bool isLong = value.is_array() && text.size() > most;
             std::cout << indent << std::left << std::setw(26) << key << " "
@@ -153,14 +153,16 @@ void printFields(const Json &json, const std::string &indent)
     }
 }
 
+// As it is stored, once it has proved to be a record.
 void showRecord(const std::string &file, bool json)
 {
-    const auto record = valueOrThrow(engine::jobRecordFromJson(readRecordFile(file), file));
-    const auto text = engine::toJson(record, engine::RecordCopy::Full);
+    const auto text = readRecordFile(file);
+    valueOrThrow(engine::jobRecordFromJson(text, file));
+    const auto record = Json::parse(text);
     if (json)
-        std::cout << text << "\n";
+        std::cout << record.dump() << "\n";
     else
-        printFields(Json::parse(text), "");
+        printFields(record, "");
 }
 
 } // namespace

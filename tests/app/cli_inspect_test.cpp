@@ -12,7 +12,6 @@ namespace {
 using Json = nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
-using testing::Not;
 
 Json inspected(const std::string &target)
 {
@@ -84,6 +83,7 @@ TEST(Inspect, ShowsTheRecordInAClipAndGenerateTakesItUp)
     const auto shown = program::run({"inspect", "clip.mp4"}, folder);
     EXPECT_EQ(shown.exit, 0) << shown.err;
     EXPECT_THAT(shown.out, HasSubstr("A red ball."));
+    EXPECT_EQ(Json::parse(program::run({"inspect", "clip.mp4", "--json"}, folder).out), Json::parse(dry.out));
     const auto again = program::run({"generate", "--record", "clip.mp4", "--dry-run", "--json"}, folder);
     EXPECT_EQ(Json::parse(again.out)["resolved"], Json::parse(dry.out)["resolved"]);
 }
