@@ -1,6 +1,7 @@
 #include "engine/pipeline/job_run.h"
 
 #include "engine/api/log.h"
+#include "engine/pipeline/cpu_allocator.h"
 #include "engine/pipeline/torch_failure.h"
 #include "engine/pipeline/work_estimate.h"
 #include "engine/runtime/process_memory.h"
@@ -20,6 +21,13 @@ namespace {
 struct JobCancelled {};
 
 constexpr std::size_t kResultsInFlight = 2; // decoded chunks waiting for the sink
+
+// Between phases: what the one before needed does not stay.
+void releaseMemory()
+{
+    releaseCpuBlocks();
+    releaseFreedMemory();
+}
 
 std::span<const float> floats(const at::Tensor &tensor)
 {
@@ -115,6 +123,7 @@ void JobRun::load()
         m_steps = all;
         report(tensors);
     });
+    releaseMemory();
     m_place.loadedBytes = residentBytes();
 }
 
@@ -158,6 +167,7 @@ void JobRun::denoise()
     }
     m_latents = m_loop->latents();
     m_loop.reset(); // the branches' keys, tables and the solver's history are not needed for decoding
+    releaseMemory();
 }
 
 void JobRun::decode()
@@ -192,6 +202,7 @@ void JobRun::decode()
         report(m_step + 1);
     }
     decodeSound();
+    releaseCpuBlocks();
 }
 
 void JobRun::decodeSound()

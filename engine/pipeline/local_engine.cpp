@@ -1,5 +1,6 @@
 #include "engine/pipeline/local_engine.h"
 
+#include "engine/pipeline/cpu_allocator.h"
 #include "engine/runtime/failure.h"
 
 #include <utility>
@@ -36,6 +37,7 @@ LocalEngine::LocalEngine(EngineConfig config)
     : m_config(std::move(config)), m_files(openCheckpoint(m_config.model)), m_device(chooseDevice(m_config)),
       m_ranks(m_config.layout.ranks())
 {
+    installCpuAllocator();
     if (m_files->refusal)
         throw EngineFailure(*m_files->refusal);
     if (m_config.layout.ranks() != 1)

@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <limits>
+#include <malloc.h>
 #include <string>
 
 namespace engine {
@@ -37,6 +38,11 @@ std::int64_t peakResidentBytes()
 void resetPeakResidentBytes()
 {
     std::ofstream("/proc/self/clear_refs") << '5'; // 5: set the high-water mark to what is resident now (proc(5))
+}
+
+void releaseFreedMemory()
+{
+    malloc_trim(0);
 }
 
 } // namespace engine

@@ -10,5 +10,7 @@ std::int64_t residentBytes();
 std::int64_t peakResidentBytes();
 // Lets peakResidentBytes() begin anew. Where the kernel refuses, the old peak stays and later ones are upper bounds.
 void resetPeakResidentBytes();
+// Gives freed memory back to the system, so that a phase does not carry what the one before it needed.
+void releaseFreedMemory();
 
 } // namespace engine

@@ -3,6 +3,7 @@
 #include <ATen/TensorOperators.h>
 
 #include <string>
+#include <utility>
 
 namespace engine {
 
@@ -62,16 +63,15 @@ at::Tensor WanDecoder::decodeFrame(const at::Tensor &latentFrame, ChunkCache &ca
     return unpackPixels(video, m_config.patchSize);
 }
 
-WanDecoder::Session::Session(const WanDecoder &decoder, const at::Tensor &latents)
-    : m_decoder(decoder),
-      m_latents(decoder.m_scaling.restore(latents.to(decoder.m_options).permute({1, 2, 3, 0}).contiguous())),
-      m_cache(decoder.m_slots)
+WanDecoder::Session::Session(const WanDecoder &decoder, at::Tensor latents)
+    : m_decoder(decoder), m_latents(std::move(latents)), m_cache(decoder.m_slots)
 {
 }
 
 at::Tensor WanDecoder::Session::next(const RankContext &context, const BlockProbe &probe)
 {
-    const auto frame = m_decoder.m_postQuant(m_latents.narrow(0, m_next, 1));
+    const auto normalised = m_latents.narrow(1, m_next, 1).to(m_decoder.m_options).permute({1, 2, 3, 0}).contiguous();
+    const auto frame = m_decoder.m_postQuant(m_decoder.m_scaling.restore(normalised));
     if (probe)
         probe("post_quant_conv", frame);
     auto pixels = m_decoder.decodeFrame(frame, m_cache, context, probe);

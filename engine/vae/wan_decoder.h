@@ -19,15 +19,15 @@ public:
     class Session {
     public:
         // latents: normalised [C, T, H, W], any float type; kept until the session ends.
-        Session(const WanDecoder &decoder, const at::Tensor &latents);
-        [[nodiscard]] bool done() const { return m_next == m_latents.size(0); }
-        [[nodiscard]] std::int64_t latentFrames() const { return m_latents.size(0); }
+        Session(const WanDecoder &decoder, at::Tensor latents);
+        [[nodiscard]] bool done() const { return m_next == m_latents.size(1); }
+        [[nodiscard]] std::int64_t latentFrames() const { return m_latents.size(1); }
         // The next latent frame's pixels, [frames, H, W, 3] in the decoder's type, about -1..1, not clamped.
         at::Tensor next(const RankContext &context, const BlockProbe &probe = {});
 
     private:
         const WanDecoder &m_decoder;
-        at::Tensor m_latents; // [T, H, W, C]
+        at::Tensor m_latents; // [C, T, H, W]
         std::int64_t m_next = 0;
         ChunkCache m_cache;
     };
