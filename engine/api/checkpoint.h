@@ -18,22 +18,22 @@ struct CheckpointPart {
     std::string name; // "transformer", "vae", "text_tokenizer", "sound_tokenizer", "scheduler"
     bool present = false;
     bool required = false;
-    std::int64_t bytes = 0;     // of its files
-    std::int64_t tensors = 0;   // in its weight files
+    std::int64_t bytes = 0;           // of its files
+    std::int64_t tensors = 0;         // in its weight files
     std::vector<std::string> missing; // needed tensors that are not there
     std::vector<std::string> unknown; // tensors nobody reads
     std::string note;                 // one sentence, "" when there is nothing to say
 };
 
 struct CheckpointSummary {
-    std::string variant; // "Qwen-like" or "Nemotron-like (Edge)"
-    std::int64_t parameters = 0;    // of the transformer's needed tensors
+    std::string variant;         // "Qwen-like" or "Nemotron-like (Edge)"
+    std::int64_t parameters = 0; // of the transformer's needed tensors
     std::int64_t hiddenSize = 0;
     std::int64_t headDim = 0;
     std::int64_t vocabulary = 0;
     std::string weightType; // "bfloat16", "float16", "float32" or "mixed"
     std::vector<CheckpointPart> parts;
-    std::int64_t memoryFloat32 = 0;  // bytes of the weights in memory
+    std::int64_t memoryFloat32 = 0; // bytes of the weights in memory
     std::int64_t memoryBFloat16 = 0;
 };
 

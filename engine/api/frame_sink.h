@@ -32,7 +32,8 @@ public:
     // samples: [channels, samples], -1..1, planar. Valid during the call.
     virtual Result sound(std::span<const float> samples, int channels) = 0;
     // Final latents before decoding: "latents" [C,T,H,W], "sound_latents" [C,S]. Valid during the call.
-    virtual Result latents(std::string_view name, std::span<const float> values, std::span<const std::int64_t> shape) = 0;
+    virtual Result latents(std::string_view name, std::span<const float> values,
+                           std::span<const std::int64_t> shape) = 0;
 };
 
 } // namespace engine

@@ -1,7 +1,7 @@
 #include "engine/api/rank_layout.h"
 
-#include <charconv>
 #include <cctype>
+#include <charconv>
 
 namespace engine {
 

@@ -21,7 +21,8 @@ struct CheckedRequest {
 };
 
 // Fills in the model's defaults and refuses what cannot run. Used by forms, the queue, the command line and the engine.
-CheckedRequest checkRequest(const GenerationRequest &request, const ModelProfile &profile, const RankLayout &layout = {});
+CheckedRequest checkRequest(const GenerationRequest &request, const ModelProfile &profile,
+                            const RankLayout &layout = {});
 
 // A request that asks for exactly `resolved` again.
 GenerationRequest toRequest(const ResolvedRequest &resolved);

@@ -29,21 +29,21 @@ struct TransformerConfig {
     // Nemotron-like (Edge) norms multiply by the weight in fp32 before rounding, Qwen-like ones after.
     bool isNemotron = false;
     double normEpsilon = 1e-6;
-    bool textQkNorm = true;       // qk_norm_for_text
-    bool generationQkNorm = true; // qk_norm_for_diffusion
+    bool textQkNorm = true;        // qk_norm_for_text
+    bool generationQkNorm = true;  // qk_norm_for_diffusion
     bool undKeyNormForGen = false; // use_und_k_norm_for_gen (k_norm_und_for_gen weights)
     double ropeTheta = 0;
     std::vector<int> mropeSection; // {T, H, W}; T is never read
     std::int64_t latentChannels = 48;
     std::int64_t latentPatch = 2;
     double timestepScale = 0.001;
-    int temporalMargin = 15000;    // unified_3d_mrope_temporal_modality_margin
-    bool resetSpatialIds = true;   // unified_3d_mrope_reset_spatial_ids
-    bool fpsModulation = true;     // enable_fps_modulation
+    int temporalMargin = 15000;  // unified_3d_mrope_temporal_modality_margin
+    bool resetSpatialIds = true; // unified_3d_mrope_reset_spatial_ids
+    bool fpsModulation = true;   // enable_fps_modulation
     double baseFps = 24;
-    int temporalCompression = 4;   // temporal_compression_factor; openCheckpoint takes the VAE's where it is not said
+    int temporalCompression = 4; // temporal_compression_factor; openCheckpoint takes the VAE's where it is not said
     bool saysTemporalCompression = false;
-    bool sound = false;            // sound_gen
+    bool sound = false; // sound_gen
     std::int64_t soundDim = 64;
     double soundLatentFps = 25;
     bool action = false; // action_gen: known, its heads are not used here
@@ -58,7 +58,7 @@ struct VaeConfig {
     std::int64_t decoderBaseDim = 0; // decoder width
     std::int64_t zDim = 48;
     std::vector<std::int64_t> dimMult;
-    std::int64_t resBlocks = 2; // the decoder has one more per stage
+    std::int64_t resBlocks = 2;           // the decoder has one more per stage
     std::vector<bool> temporalDownsample; // one per stage but the last
     std::int64_t inChannels = 12;         // 3 * patchSize²
     std::int64_t outChannels = 12;

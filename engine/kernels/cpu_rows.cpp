@@ -98,7 +98,8 @@ PARALLAX_INLINE void rmsNormBody(const RmsNormRows &norm, const void *xRaw, void
         const float inverse = 1.0F / std::sqrt(mean + norm.epsilon);
         if (norm.rounding == NormRounding::BeforeWeight)
             for (std::int64_t i = 0; i < norm.width; ++i)
-                out[i] = T::store(normalised<T>(T::load(x[i]), inverse, T::load(weight[i]), NormRounding::BeforeWeight));
+                out[i] =
+                    T::store(normalised<T>(T::load(x[i]), inverse, T::load(weight[i]), NormRounding::BeforeWeight));
         else
             for (std::int64_t i = 0; i < norm.width; ++i)
                 out[i] = T::store(normalised<T>(T::load(x[i]), inverse, T::load(weight[i]), NormRounding::AfterWeight));

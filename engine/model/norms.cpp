@@ -1,12 +1,18 @@
 #include "engine/model/norms.h"
 
+#include "engine/kernels/rms_norm.h"
+
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/relu.h>
-#include <ATen/ops/rsqrt.h>
 #include <ATen/ops/silu.h>
+#include <c10/util/Exception.h>
+
+#ifdef PARALLAX_CUDA
+    #include <c10/cuda/CUDAStream.h>
+#endif
 
 #include <utility>
 
@@ -20,6 +26,22 @@ std::byte *rowPointer(const at::Tensor &tensor, std::int64_t row, std::int64_t w
 {
     return static_cast<std::byte *>(tensor.data_ptr()) + row * width * static_cast<std::int64_t>(tensor.element_size());
 }
+
+#ifdef PARALLAX_CUDA
+at::Tensor normOnGpu(const kernels::RmsNormRows &norm, const at::Tensor &x)
+{
+    auto out = at::empty_like(x);
+    const int error = kernels::rmsNormCuda(norm, x.data_ptr(), out.data_ptr(), x.numel() / norm.width,
+                                           c10::cuda::getCurrentCUDAStream(x.device().index()).stream());
+    TORCH_CHECK(error == 0, "rms norm kernel: CUDA error ", error);
+    return out;
+}
+#else
+at::Tensor normOnGpu(const kernels::RmsNormRows & /*norm*/, const at::Tensor & /*x*/)
+{
+    TORCH_CHECK(false, "this build has no CUDA code");
+}
+#endif
 
 } // namespace
 
@@ -44,12 +66,8 @@ kernels::RmsNormRows RmsNorm::rows() const
 
 at::Tensor RmsNorm::operator()(const at::Tensor &x) const
 {
-    if (!x.device().is_cpu()) {
-        const auto wide = x.to(at::kFloat);
-        const auto unit = wide * at::rsqrt(wide.square().mean(-1, true) + m_epsilon);
-        return m_rounding == kernels::NormRounding::BeforeWeight ? unit.to(x.scalar_type()) * m_weight
-                                                                 : (unit * m_weight.to(at::kFloat)).to(x.scalar_type());
-    }
+    if (x.device().is_cuda())
+        return normOnGpu(rows(), x.contiguous());
     const auto input = x.contiguous();
     auto out = at::empty_like(input);
     const auto norm = rows();

@@ -25,7 +25,7 @@ public:
     // The inverse; bytes that are no UTF-8 come out as U+FFFD.
     [[nodiscard]] std::string decode(const std::vector<int> &ids) const;
     [[nodiscard]] std::optional<int> tokenId(std::string_view content) const; // of a special, added or plain token
-    [[nodiscard]] int size() const; // highest id + 1
+    [[nodiscard]] int size() const;                                           // highest id + 1
 
 private:
     struct State;

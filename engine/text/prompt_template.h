@@ -29,7 +29,8 @@ std::string promptText(std::string_view prompt, Branch branch, const ClipMetadat
 // Chat template (optional system turn, user turn, assistant opening), then <|im_end|> and <|vision_start|>. Longer
 // than maxTokens: the chat part is cut so that both suffix tokens stay. Throws EngineFailure(ModelFiles) when the
 // tokenizer lacks a special token.
-BranchText chatTokens(const BpeTokenizer &tokenizer, std::string_view text, std::string_view systemPrompt, int maxTokens);
+BranchText chatTokens(const BpeTokenizer &tokenizer, std::string_view text, std::string_view systemPrompt,
+                      int maxTokens);
 
 // The framework's system prompt of a mode (cosmos3 reference 7.2).
 std::string_view systemPrompt(Mode mode);
