@@ -4,7 +4,7 @@
 #include "engine/text/added_token_matcher.h"
 #include "engine/text/byte_alphabet.h"
 #include "engine/text/split_pattern.h"
-#include "engine/text/tokenizer_files.h"
+#include "engine/text/tokenizer_parts.h"
 #include "engine/text/unicode_text.h"
 #include "engine/text/unicode_versions.h"
 
@@ -184,10 +184,10 @@ BpeTokenizer::State::State(TokenizerData source) : data(std::move(source))
         const bool changes = token.normalized && data.normalizesToNfc;
         auto &matcher = token.normalized ? normalizedTokens : rawTokens;
         if (!matcher.add(changes ? normalizedToNfc(token.content) : token.content, token)) {
-            throw EngineFailure(
-                ErrorCode::ModelFiles,
-                data.fileName + " has two added tokens that normalise to \"" + token.content +
-                    "\", so that its meaning is open; use tokenizer files as the publisher ships them.");
+            throw EngineFailure(ErrorCode::ModelFiles,
+                                data.fileName + " has two added tokens that normalise to " +
+                                    quotedToken(token.content) +
+                                    ", so that its meaning is open; use tokenizer files as the publisher ships them.");
         }
     }
     for (const auto &expression : data.splitExpressions)

@@ -1,6 +1,7 @@
 #include "engine/text/split_pattern.h"
 
 #include "engine/api/outcome.h"
+#include "engine/text/tokenizer_parts.h"
 #include "engine/text/unicode_text.h"
 #include "engine/text/unicode_versions.h"
 
@@ -129,7 +130,7 @@ SplitPattern::SplitPattern(const std::string &expression, std::string_view fileN
     if (expression.size() > kMaxExpressionBytes)
         refuse("it is longer than " + std::to_string(kMaxExpressionBytes) + " bytes");
     if (const auto construct = ambiguousConstruct(expression); !construct.empty())
-        refuse("it uses " + replaceInvalidUtf8(construct) + ", which is not supported");
+        refuse("it uses " + quotedToken(construct) + ", which is not supported");
 
     int error = 0;
     PCRE2_SIZE offset = 0;

@@ -94,7 +94,7 @@ private:
             return;
         const auto plain = m_data.vocabulary.find(token.content);
         if (plain == m_data.vocabulary.end())
-            refuseTokenizerFile(fileName, "names the token \"" + token.content + "\", which has no id");
+            refuseTokenizerFile(fileName, "names the token " + quotedToken(token.content) + ", which has no id");
         token.id = plain->second;
         token.special = true;
         m_tokens.emplace(token.content, token);
@@ -106,7 +106,7 @@ private:
             refuseTokenizerFile(fileName, "is damaged: an added token has no content");
         const auto [known, isNew] = m_tokens.emplace(token.content, token);
         if (!isNew && known->second.id != token.id) {
-            refuseTokenizerFile(fileName, "gives the token \"" + token.content + "\" the id " +
+            refuseTokenizerFile(fileName, "gives the token " + quotedToken(token.content) + " the id " +
                                               std::to_string(token.id) + ", another file " +
                                               std::to_string(known->second.id));
         }

@@ -86,7 +86,7 @@ void Reader::readNormalizer(const Json &normalizer)
             readNormalizer(step);
         }
     } else {
-        refuseUnsupported("the normalizer " + type);
+        refuseUnsupported("the normalizer " + quotedToken(type));
     }
 }
 
@@ -94,7 +94,7 @@ void Reader::readPreTokenizer(const Json &preTokenizer)
 {
     const auto type = typeOf(preTokenizer, "a pre-tokenizer");
     if (m_spellsBytes)
-        refuseUnsupported("the pre-tokenizer " + type + " after ByteLevel");
+        refuseUnsupported("the pre-tokenizer " + quotedToken(type) + " after ByteLevel");
     if (type == "Split") {
         readSplit(preTokenizer);
     } else if (type == "ByteLevel") {
@@ -109,7 +109,7 @@ void Reader::readPreTokenizer(const Json &preTokenizer)
             readPreTokenizer(step);
         }
     } else {
-        refuseUnsupported("the pre-tokenizer " + type);
+        refuseUnsupported("the pre-tokenizer " + quotedToken(type));
     }
 }
 
@@ -117,7 +117,7 @@ void Reader::readSplit(const Json &split)
 {
     const auto &behavior = requireString(part(split, "behavior"), m_fileName, "the behavior of a Split");
     if (behavior != "Isolated")
-        refuseUnsupported("a Split with the behavior " + behavior);
+        refuseUnsupported("a Split with the behavior " + quotedToken(behavior));
     // "invert" swaps matches and the stretches between them, and Isolated keeps both.
     const auto &pattern = requireObject(part(split, "pattern"), m_fileName, "the pattern of a Split");
     const auto *expression = findMember(pattern, "Regex");
@@ -140,7 +140,7 @@ void Reader::readModel(const Json &model)
     requireObject(model, m_fileName, "\"model\"");
     // Files from before 2021 do not name the type.
     if (findMember(model, "type") != nullptr && typeOf(model, "the model") != "BPE")
-        refuseUnsupported("the model " + typeOf(model, "the model"));
+        refuseUnsupported("the model " + quotedToken(typeOf(model, "the model")));
     for (const char *key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
         const auto *affix = findMember(model, key);
         if (affix != nullptr && !requireString(*affix, m_fileName, "\"" + std::string(key) + "\"").empty())

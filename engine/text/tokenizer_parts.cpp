@@ -4,6 +4,7 @@
 #include "engine/text/byte_alphabet.h"
 #include "engine/text/unicode_text.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace engine {
@@ -15,13 +16,16 @@ using Json = nlohmann::json;
 // Forty times the published vocabularies; a larger id is damage, and would size the embedding lookup by it.
 constexpr std::int64_t kMaxTokenId = 9'999'999;
 
-std::string quoted(const std::string &token)
+} // namespace
+
+std::string quotedToken(std::string_view token)
 {
     constexpr std::size_t kShown = 40;
-    return '"' + (token.size() > kShown ? replaceInvalidUtf8(token.substr(0, kShown)) + "..." : token) + '"';
+    auto shown = replaceInvalidUtf8(token.substr(0, kShown));
+    std::replace_if(
+        shown.begin(), shown.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+    return '"' + shown + (token.size() > kShown ? "...\"" : "\"");
 }
-
-} // namespace
 
 void refuseTokenizerFile(std::string_view fileName, const std::string &what)
 {
@@ -78,7 +82,7 @@ int tokenIdFromJson(const Json &value, std::string_view fileName, const std::str
 {
     const bool fits = value.is_number_unsigned() && value.get<std::uint64_t>() <= std::uint64_t{kMaxTokenId};
     if (!fits)
-        refuseTokenizerFile(fileName, "is damaged: the id of token " + quoted(token) +
+        refuseTokenizerFile(fileName, "is damaged: the id of token " + quotedToken(token) +
                                           " is not a whole number from 0 to " + std::to_string(kMaxTokenId));
     return value.get<int>();
 }
@@ -112,7 +116,8 @@ void addMerge(TokenizerData &data, const std::string &left, const std::string &r
         const auto found = data.vocabulary.find(token);
         if (found == data.vocabulary.end())
             refuseTokenizerFile(fileName, "is damaged: merge " + std::to_string(data.merges.size() + 1) +
-                                              " needs the token " + quoted(token) + ", which the vocabulary lacks");
+                                              " needs the token " + quotedToken(token) +
+                                              ", which the vocabulary lacks");
         return found->second;
     };
     data.merges.push_back({.left = idOf(left), .right = idOf(right), .result = idOf(left + right)});
@@ -125,8 +130,8 @@ void checkTokens(const TokenizerData &data)
     const auto claim = [&](int id, const std::string &token) {
         const auto [owner, isNew] = owners.emplace(id, &token);
         if (!isNew && *owner->second != token)
-            refuseTokenizerFile(data.fileName, "is damaged: the tokens " + quoted(*owner->second) + " and " +
-                                                   quoted(token) + " have the same id " + std::to_string(id));
+            refuseTokenizerFile(data.fileName, "is damaged: the tokens " + quotedToken(*owner->second) + " and " +
+                                                   quotedToken(token) + " have the same id " + std::to_string(id));
     };
     for (const auto &[token, id] : data.vocabulary)
         claim(id, token);
@@ -137,7 +142,7 @@ void checkTokens(const TokenizerData &data)
         const bool moved = plain != data.vocabulary.end() && plain->second != token.id;
         if (moved || !added.emplace(token.content, token.id).second)
             refuseTokenizerFile(data.fileName,
-                                "is damaged: the added token " + quoted(token.content) + " is there twice");
+                                "is damaged: the added token " + quotedToken(token.content) + " is there twice");
     }
     for (unsigned byte = 0; byte < 256; ++byte)
         if (!data.vocabulary.contains(spellBytes(std::string(1, static_cast<char>(byte))))) {

@@ -10,6 +10,9 @@ namespace engine {
 
 // Pieces that both kinds of tokenizer files share. All throw EngineFailure(ModelFiles) naming `fileName`.
 
+// A token or word of a file in quotes, fit for a sentence: cut where it is long, control characters and broken UTF-8
+// replaced.
+std::string quotedToken(std::string_view token);
 [[noreturn]] void refuseTokenizerFile(std::string_view fileName, const std::string &what);
 nlohmann::json parseTokenizerFile(std::string_view text, std::string_view fileName);
 

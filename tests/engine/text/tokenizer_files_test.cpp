@@ -112,10 +112,10 @@ TEST_F(TokenizerJson, OfAnotherKindIsRefusedByName)
     const auto with = [&](const char *part, const Json &value) {
         return refusedAfter([&](Json &file) { file[part] = value; });
     };
-    EXPECT_THAT(with("normalizer", {{"type", "NFKC"}}), HasSubstr("the normalizer NFKC"));
-    EXPECT_THAT(with("pre_tokenizer", {{"type", "Metaspace"}}), HasSubstr("the pre-tokenizer Metaspace"));
+    EXPECT_THAT(with("normalizer", {{"type", "NFKC"}}), HasSubstr("the normalizer \"NFKC\""));
+    EXPECT_THAT(with("pre_tokenizer", {{"type", "Metaspace"}}), HasSubstr("the pre-tokenizer \"Metaspace\""));
     EXPECT_THAT(with("pre_tokenizer", nullptr), HasSubstr("no \"pre_tokenizer\""));
-    EXPECT_THAT(with("model", {{"type", "Unigram"}}), HasSubstr("the model Unigram"));
+    EXPECT_THAT(with("model", {{"type", "Unigram"}}), HasSubstr("the model \"Unigram\""));
     const auto inModel = [&](const char *key, const Json &value) {
         return refusedAfter([&](Json &file) { file["model"][key] = value; });
     };
@@ -125,7 +125,7 @@ TEST_F(TokenizerJson, OfAnotherKindIsRefusedByName)
     EXPECT_THAT(refusedAfter([](Json &file) { file["pre_tokenizer"]["pretokenizers"].erase(1); }),
                 HasSubstr("without ByteLevel"));
     EXPECT_THAT(refusedAfter([](Json &file) { file["pre_tokenizer"]["pretokenizers"][0]["behavior"] = "Removed"; }),
-                HasSubstr("the behavior Removed"));
+                HasSubstr("the behavior \"Removed\""));
     EXPECT_THAT(refusedAfter([](Json &file) { file["pre_tokenizer"]["pretokenizers"][1]["add_prefix_space"] = true; }),
                 HasSubstr("add_prefix_space"));
 }
