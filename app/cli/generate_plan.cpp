@@ -135,6 +135,14 @@ std::string guidanceText(const engine::ResolvedRequest &resolved)
     return text.str();
 }
 
+// A prompt that was cut is not the one that was asked for.
+void noteCut(std::vector<std::string> &notes, const std::string &name, const engine::BranchText &text)
+{
+    if (text.truncated)
+        notes.push_back(name + " is longer than the " + std::to_string(text.tokenIds.size()) +
+                        " tokens that are read: its end was left out.");
+}
+
 } // namespace
 
 GeneratePlan planGenerate(const GenerateOptions &options, engine::JobRecord &record)
@@ -158,6 +166,8 @@ GeneratePlan planGenerate(const GenerateOptions &options, engine::JobRecord &rec
     throwProblems(checked.problems);
     checkDevice(options);
     record.tokens = valueOrThrow(checkpoint.tokenize(record.resolved));
+    noteCut(record.notes, "The prompt", record.tokens->positive);
+    noteCut(record.notes, "The negative prompt", record.tokens->negative);
 
     // 3. Where it goes.
     const auto &resolved = record.resolved;

@@ -11,6 +11,7 @@ namespace {
 using Json = nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 Json dryRun(std::vector<std::string> arguments, const std::filesystem::path &folder = program::freshFolder(),
             const std::string &input = {})
@@ -46,6 +47,20 @@ TEST_P(DemoCase, HasTheReferencesTextsAndTokenIdsByTheModelsDefaults)
 }
 
 INSTANTIATE_TEST_SUITE_P(DryRun, DemoCase, testing::Values("d1", "d3"));
+
+TEST(DryRun, SaysThatAPromptWasCutAndWhichOne)
+{
+    std::string longText;
+    for (int i = 0; i < 5000; ++i)
+        longText += "a ";
+    const auto tinyNano = golden::checkpoint("tiny-nano").string();
+    const auto json = dryRun({"--model", tinyNano, "--prompt-file", "-", "--size", "48x48", "--frames", "5"},
+                             program::freshFolder(), longText);
+    EXPECT_EQ(json["resolved"]["prompt_truncated"], true);
+    EXPECT_EQ(json["resolved"]["prompt_tokens"], 4096);
+    EXPECT_THAT(json["notes"].dump(), AllOf(HasSubstr("The prompt is longer than the 4096 tokens"),
+                                            Not(HasSubstr("The negative prompt is longer"))));
+}
 
 TEST(DryRun, OfAnUnknownModelTakesAnyLegalSize)
 {
