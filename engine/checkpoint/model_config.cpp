@@ -123,8 +123,11 @@ TransformerConfig readTransformerConfig(std::string_view json, std::string_view 
 
     const auto activation = file.text("hidden_act", "silu");
     const auto backbone = file.text("backbone_type", "");
-    if (activation != "relu2")
-        file.require("hidden_act", "silu");
+    if (activation != "silu" && activation != "relu2")
+        throw EngineFailure(ErrorCode::ModelFiles, std::string(fileName) + " sets \"hidden_act\" to " +
+                                                       quotedText(activation) +
+                                                       ", where Parallax only knows \"silu\" and \"relu2\"; "
+                                                       "choose another model.");
     config.mlp = activation == "relu2" ? MlpKind::SquaredRelu : MlpKind::SwiGlu;
     config.isNemotron = activation == "relu2" || backbone.find("nemotron") != std::string::npos;
     constexpr Bounds<double> kEpsilon{1e-12, 0.1};
