@@ -56,7 +56,9 @@ struct ModelProfile {
     Range trainedFrames{1, 1e9};            // a warning outside, for sizes of no tier
     Range trainedFps{1, 1e9};               // a warning outside
     bool useSystemPrompt = false;
-    int maxTextTokens = 4096; // both suffix tokens included
+    // Both suffix tokens included. The framework has no cap (its training cut at 4096): this one only keeps a mistaken
+    // paste from running for hours.
+    int maxTextTokens = 32768;
 
     [[nodiscard]] const ModeDefaults &defaults(Mode mode) const { return mode == Mode::TextToImage ? image : video; }
 };

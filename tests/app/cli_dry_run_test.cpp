@@ -51,14 +51,14 @@ INSTANTIATE_TEST_SUITE_P(DryRun, DemoCase, testing::Values("d1", "d3"));
 TEST(DryRun, SaysThatAPromptWasCutAndWhichOne)
 {
     std::string longText;
-    for (int i = 0; i < 5000; ++i)
+    for (int i = 0; i < 40000; ++i)
         longText += "a ";
     const auto tinyNano = golden::checkpoint("tiny-nano").string();
     const auto json = dryRun({"--model", tinyNano, "--prompt-file", "-", "--size", "48x48", "--frames", "5"},
                              program::freshFolder(), longText);
     EXPECT_EQ(json["resolved"]["prompt_truncated"], true);
-    EXPECT_EQ(json["resolved"]["prompt_tokens"], 4096);
-    EXPECT_THAT(json["notes"].dump(), AllOf(HasSubstr("The prompt is longer than the 4096 tokens"),
+    EXPECT_EQ(json["resolved"]["prompt_tokens"], 32768);
+    EXPECT_THAT(json["notes"].dump(), AllOf(HasSubstr("The prompt is longer than the 32768 tokens"),
                                             Not(HasSubstr("The negative prompt is longer"))));
 }
 
