@@ -2,12 +2,12 @@
 # The include rules, one row a folder: what its files may name, as a regular expression. The longest matching folder
 # is the one that counts. Also: no file over 400 lines, and words that must not occur.
 set(std "<[a-z_0-9]+>")
-set(posix "<(sys/[a-z]+|unistd|fcntl|dlfcn|signal|pthread|sched)\\.h>|<dlfcn.h>")
+set(posix "<(sys/[a-z]+|unistd|fcntl|dlfcn|malloc|signal|pthread|sched)\\.h>|<dlfcn.h>")
 set(torch "<(ATen|c10|torch)/[A-Za-z0-9_/.]+>|<cuda[a-z_]*\\.h>|<nccl\\.h>")
 set(rules
     "engine/api|${std}|${posix}|<nlohmann/json(_fwd)?\\.hpp>|\"engine/api/[a-z_]+\\.h\""
     "engine/comm|${std}|\"engine/(api|comm)/[a-z_]+\\.h\"|${torch}"
-    "engine/runtime|${std}|\"engine/(api|runtime)/[a-z_]+\\.h\"|\"engine/comm/communicator\\.h\""
+    "engine/runtime|${std}|${posix}|\"engine/(api|runtime)/[a-z_]+\\.h\"|\"engine/comm/communicator\\.h\""
     "engine/text|${std}|<(pcre2|utf8proc)\\.h>|<nlohmann/json(_fwd)?\\.hpp>|\"engine/(api|text)/[a-z_]+\\.h\""
     "engine/sequence|${std}|\"engine/(api|sequence)/[a-z_]+\\.h\""
     "engine/sampling|${std}|${torch}|\"engine/(api|sampling)/[a-z_]+\\.h\""
