@@ -252,6 +252,33 @@ TEST(LocalEngine, WeightsAreInMemoryOnce)
     EXPECT_LE(engine::residentBytes() - before, files->summary.memoryFloat32 * 5 / 4 + (32 << 20));
 }
 
+// Peak memory over the loaded model of a one-step clip whose frames nobody keeps.
+std::int64_t peakOverLoaded(int frames)
+{
+    engine::LocalEngine engine(config("demo"));
+    class Forgetful final : public MemorySink {
+        Result frames(std::span<const std::uint8_t> /*values*/, int /*count*/) override { return std::nullopt; }
+    };
+    auto request = pipeline_cases::request(demoCase("d1")["params"]);
+    request.frames = frames;
+    request.steps = 1;
+    request.guidance = {1.0};
+    Forgetful sink;
+    Recorder recorder;
+    const auto outcome = engine.generate(request, sink, recorder, {});
+    const auto &report = std::get<engine::Video>(outcome).report;
+    return report.peakBytes - report.loadedBytes;
+}
+
+TEST(LocalEngine, MemoryDoesNotGrowWithTheLengthOfTheClip)
+{
+    peakOverLoaded(5); // what a process sets up once
+    const auto brief = peakOverLoaded(33);
+    const auto lengthy = peakOverLoaded(189);
+    const std::int64_t latentBytes = 48 * 48 * 16 * 28 * 4; // the longer clip's own
+    EXPECT_LE(lengthy, brief + brief / 20 + latentBytes);
+}
+
 TEST(LocalEngine, RefusesALayoutItCannotRun)
 {
     auto two = config("tiny-edge");
