@@ -2,6 +2,7 @@
 
 #include "engine/kernels/cpu_rows.h"
 
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 
 #ifdef PARALLAX_CUDA
@@ -47,6 +48,11 @@ DeviceChoice chooseGpu(const EngineConfig &config)
                                                    std::to_string(count) + ", numbered from 0.");
     cudaDeviceProp properties{};
     cudaGetDeviceProperties(&properties, index);
+    // fp32 means fp32 (cuDNN's convolutions would take TF32), and the same request takes the same kernels every time.
+    at::globalContext().setAllowTF32CuDNN(false);
+    at::globalContext().setAllowTF32CuBLAS(false);
+    at::globalContext().setDeterministicCuDNN(true);
+    at::globalContext().setBenchmarkCuDNN(false);
     DeviceChoice choice;
     choice.device = at::Device(at::kCUDA, static_cast<at::DeviceIndex>(index));
     choice.description = properties.name;
