@@ -8,6 +8,7 @@
 #include <fstream>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <system_error>
 
 namespace engine {
@@ -21,6 +22,7 @@ constexpr Bounds<std::int64_t> kVocabulary{1, 1 << 24};
 constexpr Bounds<std::int64_t> kPatch{1, 16};
 constexpr Bounds<std::int64_t> kStride{1, 1024};
 constexpr std::size_t kMaxStages = 8;
+constexpr std::int64_t kMaxHop = 1 << 20;
 constexpr Bounds<double> kFps{1e-3, 1e6};
 
 void readRope(const ConfigReader &file, TransformerConfig &config)
@@ -98,6 +100,53 @@ void checkShortcuts(const ConfigReader &file, const VaeConfig &config)
                         " a width its shortcut cannot repeat to");
         above = mult;
     }
+}
+
+// The samples one latent covers; nothing above kMaxHop.
+std::optional<std::int64_t> hopOf(std::int64_t first, const std::vector<std::int64_t> &strides)
+{
+    auto hop = first;
+    for (const auto stride : strides) {
+        hop *= stride;
+        if (hop > kMaxHop)
+            return std::nullopt;
+    }
+    return hop;
+}
+
+bool saysKnownSoundEncoder(const ConfigReader &file)
+{
+    const auto bottleneck = file.object("bottleneck");
+    const auto kind = file.text("bottleneck_type", "vae");
+    return file.flag("encoder_enabled", true) && file.flag("use_wav_as_input", true) &&
+           file.text("enc_type", "spec_convnext") == "spec_convnext" && file.flag("enc_use_snake", true) &&
+           file.text("padding_mode", "zeros") == "zeros" && kind == "vae" &&
+           (!bottleneck || bottleneck->text("type", kind) == "vae");
+}
+
+// Absent keys have the defaults of the format, as its own reader takes them. Early files carry these defaults beside
+// any decoder, so an encoder that does not fit the decoder counts as none.
+std::optional<SoundEncoderConfig> readSoundEncoder(const ConfigReader &file, const SoundConfig &sound)
+{
+    if (!saysKnownSoundEncoder(file))
+        return std::nullopt;
+    SoundEncoderConfig config;
+    config.channels = file.integer("input_channels", {1, 8}, 1) * (file.flag("stereo", true) ? 2 : 1);
+    config.dim = file.integer("enc_dim", kCount, config.dim);
+    if (file.has("enc_c_mults"))
+        config.channelMults = file.integers("enc_c_mults", {1, 64}, {1, kMaxStages});
+    const auto stages = config.channelMults.size();
+    if (file.has("enc_strides") || stages != config.strides.size())
+        config.strides = file.integers("enc_strides", kStride, {stages, stages});
+    config.blocks = file.integer("enc_num_blocks", {0, 64}, config.blocks);
+    config.fftSize = file.integer("enc_n_fft", {2, 1 << 16}, config.fftSize);
+    if (config.fftSize % 2 != 0)
+        file.refuse("\"enc_n_fft\" is " + std::to_string(config.fftSize) + ", and must be even");
+    config.fftHop = file.integer("enc_hop_length", {1, config.fftSize}, config.fftHop);
+    config.normalizeVolume = file.flag("normalize_volume", config.normalizeVolume);
+    const bool fits = hopOf(config.fftHop, config.strides) == sound.hopSize &&
+                      file.integer("enc_latent_dim", {1, 2 * kCount.high}, 128) == 2 * sound.latentDim;
+    return fits ? std::optional(config) : std::nullopt;
 }
 
 } // namespace
@@ -208,16 +257,13 @@ SoundConfig readSoundConfig(std::string_view json, std::string_view fileName)
     config.strides = file.integers("dec_strides", kStride, {config.channelMults.size(), config.channelMults.size()});
     config.outChannels = file.integer("dec_out_channels", {1, 2});
     config.sampleRate = static_cast<int>(file.integer("sampling_rate", {1000, 768'000}));
-    constexpr std::int64_t kMaxHop = 1 << 20;
-    std::int64_t hop = 1;
-    for (const auto stride : config.strides) {
-        hop *= stride;
-        if (hop > kMaxHop)
-            file.refuse("\"dec_strides\" multiply to more than " + std::to_string(kMaxHop));
-    }
-    if (file.integer("hop_size", {1, kMaxHop}, hop) != hop)
-        file.refuse("\"hop_size\" is not the product " + std::to_string(hop) + " of \"dec_strides\"");
-    config.hopSize = static_cast<int>(hop);
+    const auto hop = hopOf(1, config.strides);
+    if (!hop)
+        file.refuse("\"dec_strides\" multiply to more than " + std::to_string(kMaxHop));
+    if (file.integer("hop_size", {1, kMaxHop}, hop) != *hop)
+        file.refuse("\"hop_size\" is not the product " + std::to_string(*hop) + " of \"dec_strides\"");
+    config.hopSize = static_cast<int>(*hop);
+    config.encoder = readSoundEncoder(file, config);
     return config;
 }
 

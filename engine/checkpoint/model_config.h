@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,7 +71,19 @@ struct VaeConfig {
     [[nodiscard]] std::int64_t temporalFactor() const;
 };
 
-// sound_tokenizer/config.json (AVAE; only its Oobleck decoder is used).
+// The half of the sound tokenizer that reads waveforms (enc_* of its config.json).
+struct SoundEncoderConfig {
+    std::int64_t channels = 2; // of the waveform: input_channels, twice that when stereo
+    std::int64_t dim = 192;
+    std::vector<std::int64_t> channelMults{1, 2, 4};
+    std::vector<std::int64_t> strides{4, 5, 6}; // as listed and applied; times fftHop: the tokenizer's hop
+    std::int64_t blocks = 2;                    // ConvNeXt blocks before each stride
+    std::int64_t fftSize = 64;
+    std::int64_t fftHop = 16;
+    bool normalizeVolume = true;
+};
+
+// sound_tokenizer/config.json (AVAE with an Oobleck decoder).
 struct SoundConfig {
     std::int64_t latentDim = 64; // vocoder_input_dim
     std::int64_t decoderDim = 0;
@@ -79,6 +92,9 @@ struct SoundConfig {
     std::int64_t outChannels = 2;
     int sampleRate = 48000;
     int hopSize = 1920; // product of the strides
+    // Nothing when the file says that there is none, or describes one of another kind or for another decoder: decoding
+    // does not need it. The weights of a described encoder may be missing all the same.
+    std::optional<SoundEncoderConfig> encoder{};
 };
 
 // scheduler/scheduler_config.json and the scheduling keys of model_index.json.

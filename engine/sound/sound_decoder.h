@@ -1,6 +1,7 @@
 #pragma once
 
 #include "engine/checkpoint/model_config.h"
+#include "engine/sound/sound_layers.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -9,10 +10,6 @@
 #include <vector>
 
 namespace engine {
-
-// A tensor of the sound tokenizer by its name there, of any float type, on the device to compute on; an undefined
-// tensor when the checkpoint has none of that name.
-using SoundWeights = std::function<at::Tensor(const std::string &name)>;
 
 // Sound latents to a waveform: the Oobleck decoder of the sound tokenizer (cosmos3 reference 6). Immutable after
 // construction, so any thread may decode.

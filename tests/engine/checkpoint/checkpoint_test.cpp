@@ -340,6 +340,21 @@ TEST(Checkpoint, StaysSilentWhereSoundPartsAreMissing)
                   });
 }
 
+TEST(Checkpoint, MakesSoundWithoutTheWeightsOfTheSoundEncoder)
+{
+    const TemporaryCheckpoint copy(golden::checkpoint("tiny-nano"));
+    copy.editHeader("sound_tokenizer/diffusion_pytorch_model.safetensors", [](Json &json) {
+        auto renamed = Json::object();
+        for (const auto &[name, entry] : json.items())
+            renamed[name.starts_with("encoder.") ? "other." + name : name] = entry;
+        json = renamed;
+    });
+    const auto checkpoint = opened(copy.folder());
+    EXPECT_TRUE(checkpoint.profile().hasSound);
+    EXPECT_EQ(part(checkpoint, "sound_tokenizer").note, "");
+    EXPECT_THAT(part(checkpoint, "sound_tokenizer").missing, testing::IsEmpty());
+}
+
 TEST(Checkpoint, TakesTheTimeCompressionOfTheAutoencoderWhereTheNetworkSaysNone)
 {
     const TemporaryCheckpoint copy(golden::checkpoint("tiny-nano"));

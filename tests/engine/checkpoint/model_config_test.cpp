@@ -235,6 +235,48 @@ TEST(SoundConfig, ReadsTheDecodersShape)
     EXPECT_EQ(config.hopSize, 1920);
 }
 
+TEST(SoundConfig, ReadsTheEncodersShape)
+{
+    const auto config = readSoundConfig(configText("tiny-nano", "sound_tokenizer/config.json"), "config.json");
+    ASSERT_TRUE(config.encoder.has_value());
+    EXPECT_EQ(config.encoder->channels, 2);
+    EXPECT_EQ(config.encoder->dim, 12);
+    EXPECT_THAT(config.encoder->channelMults, ElementsAre(1, 2, 4));
+    EXPECT_THAT(config.encoder->strides, ElementsAre(4, 5, 6));
+    EXPECT_EQ(config.encoder->blocks, 2);
+    EXPECT_EQ(config.encoder->fftSize, 64);
+    EXPECT_EQ(config.encoder->fftHop, 16);
+    EXPECT_TRUE(config.encoder->normalizeVolume);
+}
+
+TEST(SoundConfig, TakesThePublishedEncoderWhereTheFileNamesNoNumbers)
+{
+    const auto json = patched("tiny-nano", "sound_tokenizer/config.json",
+                              R"({"enc_c_mults":null,"enc_dim":null,"enc_hop_length":null,"enc_latent_dim":null,
+                                  "enc_n_fft":null,"enc_num_blocks":null,"enc_strides":null,"enc_type":null,
+                                  "input_channels":null,"normalize_volume":null,"stereo":null})");
+    const auto config = readSoundConfig(json, "config.json");
+    ASSERT_TRUE(config.encoder.has_value());
+    EXPECT_EQ(config.encoder->dim, 192);
+    EXPECT_EQ(config.encoder->channels, 2);
+    EXPECT_THAT(config.encoder->strides, ElementsAre(4, 5, 6));
+}
+
+TEST(SoundConfig, KeepsTheDecoderWhereTheEncoderIsMissingOrOfAnotherKind)
+{
+    for (const auto *patch :
+         {R"({"encoder_enabled":false})", R"({"enc_type":"oobleck"})", R"({"enc_use_snake":false})",
+          R"({"use_wav_as_input":false})", R"({"padding_mode":"reflect"})", R"({"bottleneck":{"type":"fsq"}})",
+          R"({"bottleneck":null,"bottleneck_type":"fsq"})", R"({"enc_strides":[4,5,5]})", R"({"enc_hop_length":8})",
+          R"({"enc_strides":[1024,1024,1024]})", R"({"enc_latent_dim":64})",
+          R"({"dec_strides":[2,2,2,2,2],"hop_size":32})"}) {
+        SCOPED_TRACE(patch);
+        const auto config = readSoundConfig(patched("tiny-nano", "sound_tokenizer/config.json", patch), "config.json");
+        EXPECT_FALSE(config.encoder.has_value());
+        EXPECT_EQ(config.decoderDim, 4);
+    }
+}
+
 TEST(SoundConfig, RefusesEveryBadValueByFileAndKey)
 {
     expectRefused(readSoundConfig, "tiny-nano", "sound_tokenizer/config.json",
@@ -252,6 +294,13 @@ TEST(SoundConfig, RefusesEveryBadValueByFileAndKey)
                       {R"({"dec_out_channels":6})", "\"dec_out_channels\" is 6"},
                       {R"({"sampling_rate":0})", "\"sampling_rate\" is 0"},
                       {R"({"hop_size":1000})", "\"hop_size\" is not the product 1920"},
+                      {R"({"enc_dim":0})", "\"enc_dim\" is 0"},
+                      {R"({"enc_strides":[4,5]})", "\"enc_strides\" has 2 entries instead of 3"},
+                      {R"({"enc_c_mults":[1,2],"enc_strides":null})", "\"enc_strides\" is missing"},
+                      {R"({"enc_n_fft":63})", "\"enc_n_fft\" is 63, and must be even"},
+                      {R"({"enc_hop_length":65})", "\"enc_hop_length\" is 65"},
+                      {R"({"enc_num_blocks":-1})", "\"enc_num_blocks\" is -1"},
+                      {R"({"encoder_enabled":1})", "\"encoder_enabled\" must be"},
                   });
 }
 
