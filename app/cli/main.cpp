@@ -5,10 +5,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 namespace {
 
@@ -143,10 +146,25 @@ int run(int argc, char **argv)
     }
 }
 
+// The OpenMP library lets a thread that waits for the others spin for a long time: beside one other busy program a clip
+// took ten times as long (docs/measurements.md). It reads its settings when the program is loaded, so the program
+// starts itself again with a short spin, unless the user has chosen. Where that fails, it goes on as it is.
+void shortenOpenMpSpin(char **arguments)
+{
+    if (std::getenv("GOMP_SPINCOUNT") != nullptr || std::getenv("OMP_WAIT_POLICY") != nullptr)
+        return;
+    setenv("GOMP_SPINCOUNT", "3000", 1);
+    std::error_code error;
+    const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+    if (!error)
+        execv(program.c_str(), arguments);
+}
+
 } // namespace
 
 int main(int argc, char **argv)
 {
+    shortenOpenMpSpin(argv);
     spdlog::set_default_logger(spdlog::stderr_color_mt("parallax"));
     spdlog::set_pattern("%^%l:%$ %v");
     try {

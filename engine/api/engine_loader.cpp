@@ -3,7 +3,6 @@
 #include "engine/api/log.h"
 
 #include <array>
-#include <cstdlib>
 #include <dlfcn.h>
 #include <string>
 
@@ -52,9 +51,6 @@ EngineOrError createEngine(const EngineConfig &config)
             break;
         }
     }
-    // Threads that wait for each other go to sleep at once: spinning costs nothing on an idle machine, but made a clip
-    // ten times slower beside one other busy program (docs/measurements.md). Read when the OpenMP library is loaded.
-    setenv("OMP_WAIT_POLICY", "passive", /*replace=*/0); // NOLINT(concurrency-mt-unsafe): before any engine thread
     // Never closed: libtorch does not survive being unloaded.
     void *handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
