@@ -40,7 +40,6 @@ public:
             const auto found = m_kept.lower_bound(bytes);
             if (found != m_kept.end() && found->first <= bytes + bytes / 4) {
                 void *data = found->second;
-                m_keptBytes -= found->first;
                 m_kept.erase(found);
                 return data;
             }
@@ -57,9 +56,7 @@ public:
     void keep(void *data)
     {
         const std::lock_guard lock(m_mutex);
-        const auto bytes = blockOf(data)->bytes;
-        m_kept.emplace(bytes, data);
-        m_keptBytes += bytes;
+        m_kept.emplace(blockOf(data)->bytes, data);
     }
 
     void release()
@@ -68,19 +65,11 @@ public:
         for (const auto &[bytes, data] : m_kept)
             munmap(static_cast<std::byte *>(data) - kPageBytes, bytes + kPageBytes);
         m_kept.clear();
-        m_keptBytes = 0;
-    }
-
-    std::int64_t keptBytes()
-    {
-        const std::lock_guard lock(m_mutex);
-        return static_cast<std::int64_t>(m_keptBytes);
     }
 
 private:
     std::mutex m_mutex;
     std::multimap<std::size_t, void *> m_kept;
-    std::size_t m_keptBytes = 0;
 };
 
 // Never destroyed: tensors in static storage may outlive everything else.
@@ -132,11 +121,6 @@ void installCpuAllocator()
 void releaseCpuBlocks()
 {
     cache().release();
-}
-
-std::int64_t keptCpuBytes()
-{
-    return cache().keptBytes();
 }
 
 } // namespace engine

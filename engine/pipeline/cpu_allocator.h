@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-
 namespace engine {
 
 // Puts an allocator in front of libtorch's for CPU tensors: large blocks that are freed are kept and handed out again.
@@ -12,8 +10,5 @@ void installCpuAllocator();
 
 // Gives the kept blocks back to the system: between phases, whose sizes differ.
 void releaseCpuBlocks();
-
-// Bytes of blocks that are kept and not in use.
-std::int64_t keptCpuBytes();
 
 } // namespace engine
